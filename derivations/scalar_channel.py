@@ -1,0 +1,86 @@
+"""One coordinate of the replica-symmetric problem: a scalar denoising channel (THEORY section 6).
+
+One component of the task's mixture has prior x ~ N(a, tau2) (tau2 = 0: a point mass) and z = x + sqrt(s2) N(0, 1).
+The estimator is the proximal map of q; with xhat = c_ft sinh(u) the map is explicit in the other direction, so that
+every expectation is an integral over u without root finding.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.implicit_bias import potential
+from derivations.ledger.step import Derivation
+from derivations.symbols import c_ft, delta, g, s2, shift, tau2, u, u0, x, zeta
+
+
+def stationarity(b: sp.Expr) -> sp.Expr:
+    """z as a function of xhat = b: the inverse of the proximal map."""
+    return b + g / 2 * sp.asinh(b / c_ft)
+
+
+def channel_z(v: sp.Expr) -> sp.Expr:
+    """z as a function of v, where xhat = c_ft sinh(v)."""
+    return c_ft * sp.sinh(v) + g / 2 * v
+
+
+def channel_jacobian(v: sp.Expr) -> sp.Expr:
+    """dz/dv."""
+    return c_ft * sp.cosh(v) + g / 2
+
+
+def channel_offset() -> sp.Expr:
+    """zeta = z(u0 + delta) - z(u0), without cancellation."""
+    return 2 * c_ft * sp.cosh(u0 + delta / 2) * sp.sinh(delta / 2) + g / 2 * delta
+
+
+def channel_shift() -> sp.Expr:
+    """d = xhat - a where a = z(u0), without cancellation for small delta."""
+    return 2 * c_ft * sp.cosh(u0 + delta / 2) * sp.sinh(delta / 2) - g / 2 * u0
+
+
+def integrands() -> dict[str, sp.Expr]:
+    """The saddle-point integrands in (u, zeta, d), before zeta and d are written out."""
+    variance = tau2 + s2
+    density = sp.exp(-(zeta**2) / (2 * variance)) / sp.sqrt(2 * sp.pi * variance)
+    residual = shift - tau2 / variance * zeta
+    mass = density * channel_jacobian(u)
+    return {
+        "channel_mass": mass,
+        "channel_error": mass * (residual**2 + tau2 * s2 / variance),
+        "channel_dof": density * c_ft * sp.cosh(u),
+    }
+
+
+def along_g(integrand: sp.Expr) -> sp.Expr:
+    """d/dg at fixed u: zeta = c_ft sinh(u) + (g/2) u - a moves by u/2, d = c_ft sinh(u) - a does not."""
+    return sp.diff(integrand, g) + u / 2 * sp.diff(integrand, zeta)
+
+
+def along_s2(integrand: sp.Expr) -> sp.Expr:
+    """d/ds2 at fixed u: neither zeta nor d moves."""
+    return sp.diff(integrand, s2)
+
+
+def results() -> dict[str, sp.Expr]:
+    """The named formulas; the channel_* integrands are functions of (delta, u0, c_ft, g, s2, tau2)."""
+    inner = integrands()
+    for name in ("channel_error", "channel_dof"):
+        inner[f"{name}_g"] = along_g(inner[name])
+        inner[f"{name}_s2"] = along_s2(inner[name])
+    written_out = {zeta: channel_offset(), shift: channel_shift(), u: u0 + delta}
+    return {
+        "stationarity": stationarity(x),
+        "channel_z": channel_z(u),
+        "channel_jacobian": channel_jacobian(u),
+        "moreau_envelope": g / 8 * sp.asinh(x / c_ft) ** 2 + potential(x, c_ft),
+        "channel_offset": channel_offset(),
+        "channel_shift": channel_shift(),
+        **{name: expr.subs(written_out, simultaneous=True) for name, expr in inner.items()},
+    }
+
+
+def derive() -> Derivation:
+    """The scalar channel."""
+    formulas = results()
+    return Derivation("scalar_channel", "The scalar channel", (), formulas["stationarity"], formulas)
