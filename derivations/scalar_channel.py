@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations.implicit_bias import potential
 from derivations.ledger.step import Derivation
-from derivations.symbols import c_ft, delta, g, s2, shift, tau2, u, u0, x, zeta
+from derivations.symbols import c_ft, delta, g, s2, shift, start, tau2, u, u0, x, zeta
 
 
 def stationarity(b: sp.Expr) -> sp.Expr:
@@ -20,8 +20,8 @@ def stationarity(b: sp.Expr) -> sp.Expr:
 
 
 def channel_z(v: sp.Expr) -> sp.Expr:
-    """z as a function of v, where xhat = c_ft sinh(v)."""
-    return c_ft * sp.sinh(v) + g / 2 * v
+    """z as a function of v, where xhat = c_ft sinh(v); `start` is v at the fine-tuning start (0 in the paper)."""
+    return c_ft * sp.sinh(v) + g / 2 * (v - start)
 
 
 def channel_jacobian(v: sp.Expr) -> sp.Expr:
@@ -36,7 +36,7 @@ def channel_offset() -> sp.Expr:
 
 def channel_shift() -> sp.Expr:
     """d = xhat - a where a = z(u0), without cancellation for small delta."""
-    return 2 * c_ft * sp.cosh(u0 + delta / 2) * sp.sinh(delta / 2) - g / 2 * u0
+    return 2 * c_ft * sp.cosh(u0 + delta / 2) * sp.sinh(delta / 2) - g / 2 * (u0 - start)
 
 
 def integrands() -> dict[str, sp.Expr]:
@@ -49,12 +49,13 @@ def integrands() -> dict[str, sp.Expr]:
         "channel_mass": mass,
         "channel_error": mass * (residual**2 + tau2 * s2 / variance),
         "channel_dof": density * c_ft * sp.cosh(u),
+        "channel_slack": density * g / 2,  # mass - dof, without its cancellation as alpha -> 1
     }
 
 
 def along_g(integrand: sp.Expr) -> sp.Expr:
-    """d/dg at fixed u: zeta = c_ft sinh(u) + (g/2) u - a moves by u/2, d = c_ft sinh(u) - a does not."""
-    return sp.diff(integrand, g) + u / 2 * sp.diff(integrand, zeta)
+    """d/dg at fixed u: zeta = c_ft sinh(u) + (g/2)(u - start) - a moves by (u - start)/2, d = c_ft sinh(u) - a does not."""
+    return sp.diff(integrand, g) + (u - start) / 2 * sp.diff(integrand, zeta)
 
 
 def along_s2(integrand: sp.Expr) -> sp.Expr:
@@ -63,7 +64,7 @@ def along_s2(integrand: sp.Expr) -> sp.Expr:
 
 
 def results() -> dict[str, sp.Expr]:
-    """The named formulas; the channel_* integrands are functions of (delta, u0, c_ft, g, s2, tau2)."""
+    """The named formulas; the channel_* integrands are functions of (delta, u0, start, c_ft, g, s2, tau2)."""
     inner = integrands()
     for name in ("channel_error", "channel_dof"):
         inner[f"{name}_g"] = along_g(inner[name])

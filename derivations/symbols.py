@@ -19,7 +19,7 @@ gamma = sp.Symbol("gamma", nonnegative=True)
 # --- the scalar channel and the saddle point --------------------------------------------------------------------
 g, s2, alpha, V = sp.symbols("g s2 alpha V", positive=True)
 tau2, noise, ridge = sp.symbols("tau2 noise ridge", nonnegative=True)
-x, z, a, u, u0, delta, zeta, shift = sp.symbols("x z a u u0 delta zeta d", real=True)
+x, z, a, u, u0, start, delta, zeta, shift = sp.symbols("x z a u u0 start delta zeta d", real=True)
 s, t = sp.symbols("s t", real=True)
 
 #: Closed intervals narrower than the assumptions.
