@@ -39,11 +39,16 @@ def channel_shift() -> sp.Expr:
     return 2 * c_ft * sp.cosh(u0 + delta / 2) * sp.sinh(delta / 2) - g / 2 * (u0 - start)
 
 
+def posterior_residual() -> sp.Expr:
+    """xhat - E[x | z] = d - (tau2/V) zeta; with zeta = d + (g/2)(u - start) nothing cancels for s2 << tau2."""
+    return (s2 * shift - tau2 * g / 2 * (u - start)) / (tau2 + s2)
+
+
 def integrands() -> dict[str, sp.Expr]:
     """The saddle-point integrands in (u, zeta, d), before zeta and d are written out."""
     variance = tau2 + s2
     density = sp.exp(-(zeta**2) / (2 * variance)) / sp.sqrt(2 * sp.pi * variance)
-    residual = shift - tau2 / variance * zeta
+    residual = posterior_residual()
     mass = density * channel_jacobian(u)
     return {
         "channel_mass": mass,

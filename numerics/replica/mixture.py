@@ -1,0 +1,146 @@
+"""The law that one coordinate of the fine-tuning problem sees, as a finite Gaussian mixture.
+
+A component fixes what pretraining left in the coordinate (hence its scale ``c_FT``) and keeps the target Gaussian:
+``beta*_FT ~ N(a, tau2)``. Continuous pretraining results (Gaussian slabs, imperfect pretraining) become components by
+the same trapezoidal rule in the mirror variable that the channel itself uses, so nothing below distinguishes the cases.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numerics.kernels import c_ft, channel_moments, channel_offset, dual_map, potential_derivative
+from numerics.replica.quadrature import STEP, invert, row_nodes
+from numerics.task import Initialization, Law
+
+__all__ = ["Mixture", "Pretraining", "build"]
+
+
+class Pretraining(NamedTuple):
+    """Scalar channel of the pretraining stage: ``B = prox(beta*_PT + sqrt(s2) Z; g, c_PT)``; zeros are the oracle."""
+
+    s2: float
+    g: float
+
+
+ORACLE = Pretraining(0.0, 0.0)
+
+
+class Mixture(NamedTuple):
+    """Components along the last axis; every field broadcasts against shape (settings, components).
+
+    ``pt_mean``, ``pt_var`` and ``pt_cov`` are mean and variance of ``beta*_PT`` given the component and its covariance
+    with ``beta*_FT``; ``learned_pt`` is the pretrained weight B; ``start`` the mirror coordinate of the initial value.
+    """
+
+    weight: np.ndarray
+    a: np.ndarray
+    tau2: np.ndarray
+    c: np.ndarray
+    start: np.ndarray
+    group: np.ndarray
+    pt_mean: np.ndarray
+    pt_var: np.ndarray
+    pt_cov: np.ndarray
+    learned_pt: np.ndarray
+
+    @property
+    def second_moment(self) -> np.ndarray:
+        """E beta*_FT^2, shape (settings,)."""
+        return np.sum(self.weight * (self.a**2 + self.tau2), axis=-1)
+
+
+def build(
+    law: Law,
+    init: Initialization,
+    pretraining: Pretraining = ORACLE,
+    start: float = 0.0,
+    step: float = STEP,
+) -> Mixture:
+    """Components of the fine-tuning problem after pretraining.
+
+    Parameters
+    ----------
+    law : Law
+        Joint law of (beta*_PT, beta*_FT) of one coordinate.
+    init : Initialization
+    pretraining : Pretraining
+        Channel of the first stage; the default is perfect ("oracle") pretraining.
+    start : float
+        Fine-tuning starts at ``start * B`` instead of 0 (the Bregman centre).
+    step : float
+        Trapezoidal step in the mirror variable of the pretrained weight.
+
+    Returns
+    -------
+    Mixture
+        With fields of shape (1, components) or broadcastable to it.
+
+    Source: THEORY section 6 (imperfect pretraining as a scalar channel).
+    """
+    law = _canonical(law)
+    fixed = law.pt_var + pretraining.s2 == 0.0
+    parts = [_points(law, np.flatnonzero(fixed))] if fixed.any() else []
+    parts += [_channel(law, int(row), init.c, pretraining, start, step) for row in np.flatnonzero(~fixed)]
+    weight, learned, pt_mean, pt_var, slope, offset, ft_var, group = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    scale = np.asarray(c_ft(learned, init.c, init.lam, init.gamma))
+    mixture = Mixture(
+        weight=weight,
+        a=offset + slope * pt_mean,
+        tau2=ft_var + slope**2 * pt_var,
+        c=scale,
+        start=2.0 * potential_derivative(start * learned, scale),
+        group=group,
+        pt_mean=pt_mean,
+        pt_var=pt_var,
+        pt_cov=slope * pt_var,
+        learned_pt=learned,
+    )
+    return Mixture(*(field[None] for field in mixture))
+
+
+def _canonical(law: Law) -> Law:
+    """Flip (beta_PT, beta_FT) jointly where that makes the target's mean, then the pretrained mean, non-negative."""
+    target = law.offset + law.slope * law.pt_mean
+    sign = np.where(target != 0.0, np.sign(target), np.where(law.pt_mean < 0.0, -1.0, 1.0))
+    law = law._replace(pt_mean=sign * law.pt_mean, offset=sign * law.offset)
+    rows, index = np.unique(np.stack(law[1:]), axis=1, return_inverse=True)
+    weight = np.bincount(index.ravel(), law.weight)
+    return Law(weight, *rows[:5], rows[5].astype(int))
+
+
+def _points(law: Law, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Atoms that pretraining reproduces exactly."""
+    weight, pt_mean, *rest = (field[rows] for field in law)
+    return weight, pt_mean, pt_mean, *rest
+
+
+def _channel(law: Law, row: int, c: float, pretraining: Pretraining, start: float, step: float):
+    """One atom spread over the pretrained weight B = c sinh v, with z(v) = c sinh v + (g/2) v Gaussian."""
+    weight, pt_mean, pt_var, slope, offset, ft_var, group = (field[row] for field in law)
+    one, half_g = np.ones(1), np.array([0.5 * pretraining.g])
+    variance = pt_var + pretraining.s2
+    centre = invert(pt_mean * one, half_g, c * one)
+    # B -> -B changes nothing when the whole atom flips with it, or when the target does not look at B's sign
+    blind = slope == 0.0 and pt_var == 0.0 and start == 0.0
+    even = np.array([pt_mean == 0.0 and (offset == 0.0 or blind)])
+    (nodes,) = row_nodes(centre, pt_mean * one, 0.0 * one, half_g, c * one, variance * one, even, step)
+    delta = nodes.delta[0]
+    zeta = channel_offset(delta, centre, c, pretraining.g)
+    mass = channel_moments(delta, centre, 0.0, c, pretraining.g, pretraining.s2, pt_var)[0] * nodes.weight.reshape(-1)
+    gain = pt_var / variance
+    full = np.ones_like(delta)
+    return (
+        weight * mass,
+        dual_map(c, 0.5 * (centre + delta)),
+        pt_mean + gain * zeta,
+        gain * pretraining.s2 * full,
+        slope * full,
+        offset * full,
+        ft_var * full,
+        np.full(len(delta), group),
+    )

@@ -1,0 +1,268 @@
+"""The replica-symmetric saddle point: two equations in (s2, g), solved for many settings at once (THEORY section 6).
+
+    s2 = (noise + E (xhat - x)^2) / alpha,        alpha - E[1/(1 + g q'')] = ridge / g
+
+The functional behind them is convex in s and concave in s/g. Hence at fixed s2 the second equation has one root in g
+(its left side is monotone), and along that curve the first has one root in s2. The solver follows this nesting:
+it returns to the curve when it is off it (a bracketed Newton step in log g), and otherwise takes a Newton step in
+both variables with the analytic Jacobian, kept inside the bracket that the sign of the first equation gives.
+The starting point (the total signal power, an upper bound) is always the same; no branch is chosen.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numerics.kernels import channel_moments
+from numerics.replica.mixture import Mixture
+from numerics.replica.quadrature import STEP, integrate_rows, invert
+
+__all__ = ["ConvergenceError", "Moments", "SaddlePoint", "channel_rows", "moments", "solve"]
+
+#: Residual (relative, undamped) that a returned point satisfies.
+TOLERANCE = 1e-11
+_TARGET = 2e-13
+_FINE = 1.0
+_COARSE = 2.0
+_MAX_EVALUATIONS = 120
+
+
+class ConvergenceError(RuntimeError):
+    """The saddle point was not reached; carries the best point.
+
+    Attributes
+    ----------
+    s2, g, residual : ndarray, shape (settings,)
+        Best values found and their undamped residuals.
+    failed : ndarray of int
+        Indices of the settings that did not converge.
+    """
+
+    def __init__(self, message: str, s2: np.ndarray, g: np.ndarray, residual: np.ndarray, failed: np.ndarray):
+        super().__init__(message)
+        self.s2, self.g, self.residual, self.failed = s2, g, residual, failed
+
+
+class Moments(NamedTuple):
+    """Expectations over the scalar channel, each of shape (settings,), and derivatives in (log g, log s2)."""
+
+    mass: np.ndarray
+    error: np.ndarray
+    dof: np.ndarray
+    slack: np.ndarray
+    error_g: np.ndarray
+    error_s2: np.ndarray
+    dof_g: np.ndarray
+    dof_s2: np.ndarray
+
+
+class SaddlePoint(NamedTuple):
+    """Solution, each of shape (settings,): ``residual`` is undamped and measured with twice as many nodes."""
+
+    s2: np.ndarray
+    g: np.ndarray
+    error: np.ndarray
+    residual: np.ndarray
+    evaluations: np.ndarray
+
+
+def channel_rows(mixture: Mixture, s2: np.ndarray, g: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[int, int]]:
+    """Flatten (settings, components) to rows ``(u0, a, start, c, g, s2, tau2)`` with the centre u0 of each."""
+    fields = np.broadcast_arrays(mixture.a, mixture.start, mixture.c, g[:, None], s2[:, None], mixture.tau2)
+    a, start, c, g_row, s2_row, tau2 = (np.ascontiguousarray(field).reshape(-1) for field in fields)
+    half_g = 0.5 * g_row
+    shifted = a + half_g * start
+    u0 = invert(shifted, half_g, c) if shifted.any() else np.zeros_like(a)
+    return (u0, a, start, c, g_row, s2_row, tau2), fields[0].shape
+
+
+def moments(mixture: Mixture, s2: np.ndarray, g: np.ndarray, step: float = STEP) -> Moments:
+    """Channel expectations at (s2, g), arrays of shape (settings,); see :class:`Moments`."""
+    rows, shape = channel_rows(mixture, s2, g)
+    values = integrate_rows(channel_moments, *rows, step=step).reshape(-1, *shape)
+    mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2 = np.sum(values * mixture.weight, axis=-1)
+    return Moments(mass, error, dof, slack, g * error_g, s2 * error_s2, g * dof_g, s2 * dof_s2)
+
+
+class _Settings(NamedTuple):
+    mixture: Mixture
+    alpha: np.ndarray
+    noise: np.ndarray
+    ridge: np.ndarray
+
+    def take(self, keep: np.ndarray) -> _Settings:
+        mixture = Mixture(*(field[keep] if len(field) > 1 else field for field in self.mixture))
+        return _Settings(mixture, self.alpha[keep], self.noise[keep], self.ridge[keep])
+
+
+class _Linearisation(NamedTuple):
+    """Residuals F1 (power), F2 (constraint) and their derivatives in (log s2, log g)."""
+
+    f1: np.ndarray
+    f2: np.ndarray
+    f1_s: np.ndarray
+    f1_g: np.ndarray
+    f2_s: np.ndarray
+    f2_g: np.ndarray
+    error: np.ndarray
+
+    @property
+    def residual(self) -> np.ndarray:
+        return np.maximum(np.abs(self.f1), np.abs(self.f2))
+
+
+def _linearise(settings: _Settings, log_s2: np.ndarray, log_g: np.ndarray, step: float) -> _Linearisation:
+    s2, g = np.exp(log_s2), np.exp(log_g)
+    m = moments(settings.mixture, s2, g, step)
+    power = settings.noise + m.error
+    pull = settings.ridge / g
+    # the constraint is written with dof or with 1 - dof, whichever is the smaller number
+    by_slack = (settings.alpha > 0.5) & (settings.alpha < 1.0)
+    excess = np.where(by_slack, (1.0 - settings.alpha) - (m.slack - pull), (m.dof + pull) - settings.alpha)
+    scale = np.where(by_slack, np.minimum(1.0 - settings.alpha, settings.alpha), settings.alpha)
+    scale = np.maximum(scale, 1e-300)
+    return _Linearisation(
+        f1=log_s2 - np.log(power / settings.alpha),
+        f2=excess / scale,
+        f1_s=1.0 - m.error_s2 / power,
+        f1_g=-m.error_g / power,
+        f2_s=m.dof_s2 / scale,
+        f2_g=(m.dof_g - pull) / scale,
+        error=m.error,
+    )
+
+
+def solve(
+    mixture: Mixture,
+    alpha: np.ndarray,
+    noise: np.ndarray | float = 0.0,
+    ridge: np.ndarray | float = 0.0,
+    *,
+    step: float = STEP,
+    tolerance: float = TOLERANCE,
+    max_evaluations: int = _MAX_EVALUATIONS,
+    guess: tuple[np.ndarray, np.ndarray] | None = None,
+) -> SaddlePoint:
+    """Solve the saddle point for every setting.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fields of shape (settings or 1, components).
+    alpha, noise, ridge : array_like, shape (settings,)
+        ``alpha < 1``, or ``ridge > 0``; the other cases have closed forms (see ``curves``).
+    step : float
+        Trapezoidal step; the residual of the returned point is measured with half of it.
+    guess : pair of ndarray, optional
+        (s2, g) to start from; only speed depends on it.
+
+    Returns
+    -------
+    SaddlePoint
+
+    Raises
+    ------
+    ConvergenceError
+        If a residual stays above ``tolerance``; it carries the best point.
+    """
+    alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(np.asarray(alpha, float)), noise, ridge)
+    settings = _Settings(mixture, alpha, noise.astype(float), ridge.astype(float))
+    log_s2, log_g = _start(settings, guess)
+    evaluations = np.zeros(alpha.shape, int)
+    log_s2, log_g = _iterate(settings, log_s2, log_g, step * _COARSE, 1e-4, max_evaluations, evaluations)
+    log_s2, log_g = _iterate(settings, log_s2, log_g, step, _TARGET, max_evaluations, evaluations)
+    check = _linearise(settings, log_s2, log_g, 0.5 * step)
+    for _ in range(2):
+        rough = check.residual > 0.1 * tolerance
+        if not rough.any():
+            break
+        log_s2, log_g = _iterate(settings, log_s2, log_g, 0.5 * step, _TARGET, max_evaluations, evaluations, rough)
+        step *= 0.5
+        check = _linearise(settings, log_s2, log_g, 0.5 * step)
+    failed = np.flatnonzero(~(check.residual <= tolerance))
+    s2, g = np.exp(log_s2), np.exp(log_g)
+    if len(failed):
+        worst = failed[np.argmax(np.nan_to_num(check.residual[failed], nan=np.inf))]
+        raise ConvergenceError(
+            f"the saddle point at alpha = {alpha[worst]:g}, noise = {noise[worst]:g}, ridge = {ridge[worst]:g} reached "
+            f"residual {check.residual[worst]:.1e}, above {tolerance:g}, after {evaluations[worst]} evaluations "
+            f"({len(failed)} of {len(alpha)} settings failed); try a smaller step, or a less extreme scale",
+            s2, g, check.residual, failed,
+        )
+    return SaddlePoint(s2, g, check.error, check.residual, evaluations)
+
+
+def _start(settings: _Settings, guess) -> tuple[np.ndarray, np.ndarray]:
+    if guess is not None:
+        return np.log(np.broadcast_to(guess[0], settings.alpha.shape)), np.log(
+            np.broadcast_to(guess[1], settings.alpha.shape)
+        )
+    power = settings.mixture.second_moment
+    s2 = (settings.noise + power) / settings.alpha
+    # a coordinate at rest has q'' = 1/(2c): the scale at which it starts to give way
+    typical = np.exp(np.sum(settings.mixture.weight * np.log(settings.mixture.c), axis=-1))
+    g = 2.0 * typical * (1.0 / np.minimum(settings.alpha, 0.999) - 1.0) + settings.ridge + 1e-3 * np.sqrt(s2)
+    return np.log(s2), np.log(g)
+
+
+def _iterate(settings, log_s2, log_g, step, target, max_evaluations, evaluations, only=None):
+    """Run the nested Newton iteration until every setting's residual is below ``target`` or no longer falls."""
+    log_s2, log_g = log_s2.copy(), log_g.copy()
+    active = np.arange(len(log_s2)) if only is None else np.flatnonzero(only)
+    best = np.full(len(log_s2), np.inf)
+    best_s2, best_g = log_s2.copy(), log_g.copy()
+    stale = np.zeros(len(log_s2), int)
+    s_low, s_high = np.full(len(log_s2), -np.inf), np.full(len(log_s2), np.inf)
+    g_low, g_high = s_low.copy(), s_high.copy()
+    for _ in range(max_evaluations):
+        part = settings.take(active)
+        lin = _linearise(part, log_s2[active], log_g[active], step)
+        evaluations[active] += 1
+        residual = np.nan_to_num(lin.residual, nan=np.inf)
+        better = residual < 0.5 * best[active]
+        stale[active] = np.where(better | (residual > 1e-9), 0, stale[active] + 1)
+        improved = residual < best[active]
+        rows = active[improved]
+        best[rows], best_s2[rows], best_g[rows] = residual[improved], log_s2[rows], log_g[rows]
+        keep = (residual > target) & (stale[active] < 3)
+        if not keep.any():
+            break
+        active = active[keep]
+        lin = _Linearisation(*(field[keep] for field in lin))
+        _move(lin, active, log_s2, log_g, s_low, s_high, g_low, g_high)
+    return best_s2, best_g
+
+
+def _move(lin, rows, log_s2, log_g, s_low, s_high, g_low, g_high) -> None:
+    """One step for the given rows, in place: back to the curve F2 = 0, or along it towards F1 = 0."""
+    slope = np.where(lin.f2_g < 0.0, lin.f2_g, -1e-300)
+    # Newton for log(1 + F2) behaves far from the root, where F2 saturates or grows like 1/g
+    inner = -np.where(lin.f2 > 0.0, np.log1p(np.maximum(lin.f2, 0.0)) * (1.0 + lin.f2), lin.f2) / slope
+    reduced = lin.f1 - lin.f1_g * lin.f2 / slope
+    derivative = lin.f1_s - lin.f1_g * lin.f2_s / slope
+    on_curve = np.abs(lin.f2) < 0.1
+    # brackets: F2 falls with g at fixed s2; the reduced F1 rises with s2 along the curve
+    above = lin.f2 > 0.0
+    g_low[rows] = np.where(above, np.maximum(g_low[rows], log_g[rows]), g_low[rows])
+    g_high[rows] = np.where(above, g_high[rows], np.minimum(g_high[rows], log_g[rows]))
+    sure = on_curve & (np.abs(lin.f2) < 0.02)
+    s_low[rows] = np.where(sure & (reduced < 0.0), np.maximum(s_low[rows], log_s2[rows]), s_low[rows])
+    s_high[rows] = np.where(sure & (reduced > 0.0), np.minimum(s_high[rows], log_s2[rows]), s_high[rows])
+    outer = np.where(derivative > 0.0, -reduced / np.where(derivative > 0.0, derivative, 1.0), -np.sign(reduced))
+    outer = np.clip(outer, -6.0, 6.0)
+    target = log_s2[rows] + outer
+    outside = (target <= s_low[rows]) | (target >= s_high[rows])
+    known = np.isfinite(s_low[rows]) & np.isfinite(s_high[rows])
+    target = np.where(outside & known, 0.5 * (s_low[rows] + np.where(known, s_high[rows], 0.0)), target)
+    move_s = np.where(on_curve, target - log_s2[rows], 0.0)
+    move_g = np.where(on_curve, (-lin.f2 - lin.f2_s * move_s) / slope, np.clip(inner, -4.0, 4.0))
+    move_g = np.clip(move_g, -8.0, 8.0)
+    goal = log_g[rows] + move_g
+    off = ~on_curve & ((goal <= g_low[rows]) | (goal >= g_high[rows]))
+    known = np.isfinite(g_low[rows]) & np.isfinite(g_high[rows])
+    log_g[rows] = np.where(off & known, 0.5 * (g_low[rows] + np.where(known, g_high[rows], 0.0)), goal)
+    log_s2[rows] += move_s
+    g_low[rows] = np.where(on_curve, -np.inf, g_low[rows])
+    g_high[rows] = np.where(on_curve, np.inf, g_high[rows])
