@@ -1,0 +1,100 @@
+"""The command `ptft`: a table of commands, each loaded when it is called for.
+
+`ptft --help` reads the table alone. A command lives in `ptft_sym/cli/<module>.py` as a function `command` with Typer
+annotations. Whatever a command refuses (ValueError, a missing file, ...) reaches the user as one sentence on stderr
+and exit code 2; PTFT_TRACEBACK=1 shows the traceback instead.
+"""
+
+import os
+import sys
+from importlib import import_module
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+# command -> (module, one line of help); the order is the order of `ptft --help`
+COMMANDS = {
+    "demo": ("ptft_sym.cli.demo", "The whole trip: derive, predict, simulate, report."),
+    "curve": ("ptft_sym.cli.curve", "Predicted test error against the sample ratio."),
+    "simulate": ("ptft_sym.cli.simulate", "Exact solutions at finite dimension, over seeds."),
+    "finetune": ("ptft_sym.cli.finetune", "Pretrain and fine-tune exactly on your own arrays."),
+    "derive": ("ptft_sym.cli.derive", "A derivation, step by step, with its verdicts."),
+    "kernels": ("ptft_sym.cli.kernels", "The generated kernels: formula, source, accuracy."),
+    "verify": ("ptft_sym.cli.verify", "Check derivations and kernels at 50 digits."),
+}
+
+# What a user can cause with an argument or a file; anything else is our bug and keeps its traceback.
+USER_ERRORS = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError)
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are stubs (name and help) until one of them is run."""
+
+    def list_commands(self, ctx):
+        return list(COMMANDS)
+
+    def get_command(self, ctx, name):
+        if name not in COMMANDS:
+            return None
+        line = COMMANDS[name][1]
+        return TyperCommand(name, help=line, short_help=line)
+
+    def resolve_command(self, ctx, args):
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load(command.name) if command is not None else None, rest
+
+
+def load(name):
+    """The real command behind a row of the table."""
+    module, line = COMMANDS[name]
+    app = typer.Typer(add_completion=False)
+    app.command(name=name, short_help=line)(import_module(module).command)
+    return typer.main.get_command(app)
+
+
+def _show_version(asked: bool):
+    if asked:
+        from ptft_sym import __version__
+
+        typer.echo(f"ptft_sym {__version__}")
+        raise typer.Exit()
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+):
+    """How pretraining shapes the inductive bias of fine-tuning: theory, predictions, exact simulations."""
+
+
+def main(args=None):
+    """Entry point of `ptft`: runs a command and turns refusals into one sentence and exit code 2."""
+    try:
+        app(args=args, prog_name="ptft")
+    except BrokenPipeError:  # `ptft ... | head`: the reader has left, which is no error of ours
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except USER_ERRORS as error:
+        if os.environ.get("PTFT_TRACEBACK") or not _is_sentence(error):
+            raise
+        typer.echo(f"ptft: {sentence(error)}", err=True)
+        sys.exit(2)
+
+
+def _is_sentence(error):
+    """A bare KeyError('x') says nothing to a user and is a bug; one with a sentence was raised for a user."""
+    return not isinstance(error, KeyError) or (len(error.args) == 1 and " " in str(error.args[0]))
+
+
+def sentence(error):
+    """What was wrong, in one line: str(KeyError) would quote its text, str(OSError) begins with a number."""
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    elif isinstance(error, KeyError):
+        text = str(error.args[0])
+    else:
+        text = str(error)
+    return " ".join(text.split()) or type(error).__name__

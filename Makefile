@@ -1,0 +1,45 @@
+# Everything a person or CI does here. Each target first makes sure of .venv (.ci/venv: once, then a no-op).
+# Say which Python with `make PYTHON=/path/to/python`; pass options on with `make demo ARGS="--out results"`.
+
+BIN := .venv/bin
+ARGS ?=
+export PYTHON
+
+.PHONY: help env demo test slow explore lint notebooks bench kernels clean distclean
+
+help:            ## this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+
+env:             ## create .venv and install, if needed
+	@bash .ci/venv
+
+demo: env        ## derive, predict, simulate, compare: figures and report.md in a new folder
+	$(BIN)/ptft demo $(ARGS)
+
+test: env        ## the unit tests (a few minutes)
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+slow: env        ## the tests that take minutes each
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+explore: env     ## property tests with many new random examples
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest --timeout=0 $(ARGS)
+
+lint: env        ## ruff, with the rules in pyproject.toml
+	$(BIN)/ruff check .
+
+notebooks: env   ## execute every notebook; a failing cell or a dead kernel fails
+	$(BIN)/python .ci/notebooks.py $(ARGS)
+
+bench: env       ## run every benchmark
+	@set -e; for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+kernels: env     ## regenerate numerics/kernels from the derivations
+	$(BIN)/python -m numerics.codegen --write
+
+clean:           ## caches and build outputs (not .venv, not your results)
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis notebooks/*.ipynb
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean ## also .venv
+	rm -rf .venv *.egg-info
