@@ -34,7 +34,7 @@ _HOMES = {
     "simulate": ("numerics.diagonal", "simulate"),
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605  (names that __getattr__ provides)
+__all__ = sorted(_HOMES)
 
 
 def _refuse_hidden_packages():
@@ -53,7 +53,7 @@ def _refuse_hidden_packages():
             found = (spec and spec.origin) or (places and places[0]) or None
         expected = os.path.join(ours, name, "__init__.py")
         if found is None:
-            raise ImportError(f"ptft_sym needs its own package {name!r} ({expected}), which is missing: reinstall ptft-sym")
+            raise ImportError(f"ptft_sym needs its own package {name!r} ({expected}), but it is gone: reinstall ptft-sym")
         if os.path.realpath(found) != expected:
             raise ImportError(
                 f"ptft_sym needs its own package {name!r} ({expected}), but {found} hides it: "

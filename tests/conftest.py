@@ -1,4 +1,4 @@
-"""What every test runs under: a deterministic Hypothesis profile, a quiet matplotlib, mpmath at its default precision."""
+"""What every test runs under: deterministic Hypothesis, a quiet matplotlib, mpmath at its default precision."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests/oracles.py and tests/strategies.py, shared by every folder
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, settings  # noqa: E402  (after the environment is set)
 
 # `ci`: the same examples every time, so that a red run is reproduced by running it again.
 settings.register_profile(
