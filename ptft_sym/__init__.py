@@ -17,8 +17,8 @@ _HOMES = {
     # the potential and its metrics
     "ell_order": ("numerics.kernels", "ell_order"),
     "potential": ("numerics.kernels", "potential"),
-    "pretraining_dependence": ("ptft_sym.metrics", "pretraining_dependence"),
-    "solution_metrics": ("ptft_sym.metrics", "solution_metrics"),
+    "pretraining_dependence": ("numerics.metrics", "pretraining_dependence"),
+    "solution_metrics": ("numerics.metrics", "solution_metrics"),
     # derivations and the code generated from them
     "derivations": ("derivations", "names"),
     "derive": ("derivations", "derive"),
@@ -53,7 +53,7 @@ def _refuse_hidden_packages():
             found = (spec and spec.origin) or (places and places[0]) or None
         expected = os.path.join(ours, name, "__init__.py")
         if found is None:
-            raise ImportError(f"ptft_sym needs its own package {name!r} ({expected}), but it is gone: reinstall ptft-sym")
+            raise ImportError(f"ptft_sym needs its own package {name!r} ({expected}), but it is gone: reinstall it")
         if os.path.realpath(found) != expected:
             raise ImportError(
                 f"ptft_sym needs its own package {name!r} ({expected}), but {found} hides it: "
