@@ -1,0 +1,23 @@
+"""The generated NumPy kernels (`python -m numerics.codegen --write`); each file says formula, source and accuracy."""
+
+from numerics.kernels.c_ft import c_ft
+from numerics.kernels.dual_map import dual_map
+from numerics.kernels.ell_order import ell_order
+from numerics.kernels.k import k
+from numerics.kernels.potential import potential
+from numerics.kernels.potential_derivative import potential_derivative
+from numerics.kernels.potential_second_derivative import potential_second_derivative
+from numerics.kernels.pretraining_dependence import pretraining_dependence
+from numerics.kernels.sensitivity import sensitivity
+
+__all__ = [
+    "c_ft",
+    "dual_map",
+    "ell_order",
+    "k",
+    "potential",
+    "potential_derivative",
+    "potential_second_derivative",
+    "pretraining_dependence",
+    "sensitivity",
+]

@@ -1,0 +1,28 @@
+"""`python -m numerics.codegen --write | --check`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run; the exit code is 1 when --check finds a stale file."""
+    parser = argparse.ArgumentParser(prog="python -m numerics.codegen", description="Generate numerics/kernels/*.py.")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", action="store_true", help="write the kernel files that changed")
+    action.add_argument("--check", action="store_true", help="fail if a kernel file is not what the generator writes")
+    options = parser.parse_args(argv)
+    from numerics.codegen import generate
+
+    if options.write:
+        changed = generate.write()
+        print("written: " + ", ".join(changed) if changed else "nothing changed")
+        return 0
+    stale = generate.check()
+    print("stale: " + ", ".join(stale) if stale else f"{len(generate.files())} files are up to date")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""The accuracy record: what was measured when the kernels were last measured, kept beside the generator.
+
+The headers of generated files quote it, so that regenerating a file needs no measurement and gives the same text on every
+machine.  `python -m numerics.codegen --measure` renews it; `ptft verify` measures again on this machine and compares with the contract.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from numerics.codegen.formulas import Formula
+
+__all__ = ["RECORD", "load", "save", "statement"]
+
+RECORD = Path(__file__).with_name("accuracy.json")
+
+
+@cache
+def load() -> dict:
+    """{backend: {kernel: {"ulp": float, "points": int, ...}}, ...}; empty before the first measurement."""
+    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
+
+
+def save(record: dict) -> None:
+    """Write the record, sorted, and forget the cached one."""
+    RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    load.cache_clear()
+
+
+def statement(row: Formula, backend: str) -> str:
+    """One sentence: the contract and, when there is one, the measurement behind it."""
+    contract = f"error <= {row.ulp:g} ulp in float64 and float32 wherever the true result is normal"
+    measured = load().get(backend, {}).get(row.name)
+    if not measured:
+        return contract
+    return f"{contract}; largest measured {measured['ulp']} ulp at {measured['points']} points against mpmath at 50 digits"

@@ -1,0 +1,101 @@
+"""The registry: one row per formula drives generation, documentation, tests and the accuracy table.
+
+A row says where the formula comes from (a derivation and the key among its `results`), what its arguments are called,
+where it is defined, what it is worth at special points and how accurate its kernels promise to be.  Nothing here
+imports SymPy: rows are read by people who only call a kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FORMULAS", "Formula", "formula"]
+
+INF = float("inf")
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One row of the registry.
+
+    source:    (derivation, key): `derivations.derive(derivation).results[key]`
+    arguments: names in the derivation -> names of the kernel's arguments, in order
+    positive:  arguments that must be > 0 (anything else is a ValueError)
+    ulp:       the contract: largest error in units in the last place, float64 and float32, where the result is normal
+    special:   (arguments, value) pairs that hold exactly
+    """
+
+    name: str
+    title: str
+    source: tuple[str, str]
+    arguments: dict[str, str]
+    positive: tuple[str, ...] = ()
+    ulp: float = 4.0
+    special: tuple[tuple[tuple[float, ...], float], ...] = ()
+    backends: tuple[str, ...] = ("numpy",)
+    doc: str = ""
+
+
+POTENTIAL = {"beta": "beta", "c": "c_ft"}
+FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}
+ELEMENTWISE = ("numpy",)
+
+ROWS = (
+    Formula(
+        "potential", "the implicit-bias potential q", ("implicit_bias", "potential"), POTENTIAL, ("c_ft",), 3.0,
+        special=(((0.0, 1.0), 0.0), ((INF, 1.0), INF), ((-INF, 1.0), INF), ((NAN, 1.0), NAN)),
+        doc="q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_ft (the paper's k is 4 c_ft^2).",
+    ),
+    Formula(
+        "potential_derivative", "its derivative, the mirror map", ("implicit_bias", "potential_derivative"), POTENTIAL,
+        ("c_ft",), 3.0, special=(((0.0, 1.0), 0.0), ((INF, 1.0), INF), ((-INF, 1.0), -INF), ((NAN, 1.0), NAN)),
+        doc="q'(beta) = asinh(beta/c_ft) / 2.",
+    ),
+    Formula(
+        "potential_second_derivative", "its curvature", ("implicit_bias", "potential_second_derivative"), POTENTIAL,
+        ("c_ft",), 3.0, special=(((0.0, 1.0), 0.5), ((INF, 1.0), 0.0), ((NAN, 1.0), NAN)),
+        doc="q''(beta) = 1 / (2 sqrt(c_ft^2 + beta^2)).",
+    ),
+    Formula(
+        "ell_order", "the l-order d log q / d log |beta|", ("metrics", "ell_order"), {"beta": "beta", "c_ft": "c_ft"},
+        ("c_ft",), 3.0, special=(((0.0, 1.0), 2.0), ((INF, 1.0), 1.0), ((NAN, 1.0), NAN)),
+        doc="Between 2 (|beta| << c_ft: lazy) and 1 (|beta| >> c_ft: rich).",
+    ),
+    Formula(
+        "dual_map", "the inverse mirror map", ("implicit_bias", "dual_map"), {"t": "t", "c": "c_ft"}, ("c_ft",),
+        special=(((0.0, 1.0), 0.0), ((INF, 1.0), INF), ((-INF, 1.0), -INF), ((NAN, 1.0), NAN)),
+        doc="beta = c_ft sinh(2 t), where t = (X^T nu)_d is the integrated residual of the coordinate.",
+    ),
+    Formula(
+        "c_ft", "the effective fine-tuning scale", ("fine_tuning", "c_ft"), FINE_TUNING, ("c",),
+        special=(((0.0, 1.0, 0.0, 0.0), 2.0), ((3.0, 1.0, -1.0, 0.0), 0.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
+        doc="c_FT = c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2; lam is normalised, in [-1, 1].",
+    ),
+    Formula(
+        "k", "the paper's k = 4 c_FT^2", ("fine_tuning", "k"), FINE_TUNING, ("c",),
+        special=(((0.0, 1.0, 0.0, 0.0), 16.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
+        doc="k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised, in [-1, 1].",
+    ),
+    Formula(
+        "sensitivity", "S = d log c_FT / d log |beta_PT|", ("metrics", "sensitivity"), FINE_TUNING, ("c",),
+        special=(((0.0, 1.0, 0.0, 0.0), 0.0), ((1.0, 1.0, -1.0, 1.0), 0.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
+        doc="Between 0 and 1; lam = -1 with gamma = 0 (a network that cannot move) gives NaN.",
+    ),
+    Formula(
+        "pretraining_dependence", "PD = d log q / d log |beta_PT|", ("metrics", "pretraining_dependence"),
+        {"beta": "beta", **FINE_TUNING}, ("c",),
+        special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
+        doc="PD = (1 - l-order) S, between -1 and 0.",
+    ),
+)  # fmt: skip
+
+#: name -> row, in the order in which the rows are documented
+FORMULAS: dict[str, Formula] = {row.name: row for row in ROWS}
+
+
+def formula(name: str) -> Formula:
+    """The row called `name`; ValueError for a name that does not exist."""
+    if name not in FORMULAS:
+        raise ValueError(f"name = {name!r} is no kernel; choose one of {', '.join(FORMULAS)}")
+    return FORMULAS[name]

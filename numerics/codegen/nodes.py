@@ -1,0 +1,209 @@
+"""Stable nodes: functions a naive formula would lose digits in, as ordinary SymPy Functions.
+
+Each node knows three things besides its name: its definition (`rewrite("definition")`, the textbook form), its derivative
+(`fdiff`), and how it is computed without cancellation (`stable_form`, in other nodes and primitives).  Numerical
+evaluation (`evalf`) goes through the definition at raised precision, so that a node can never be worth anything
+else than what it stands for.  `far` is the node's asymptotic form for a large argument (given as a ratio, so that the ratio itself
+need not be representable), `near` its leading term for a small one.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy.codegen.cfunctions import log1p
+
+__all__ = ["AsinhMinusTanhHalf", "AsinhRatio", "Node", "Rounded", "ScaledCosh", "ScaledSinh", "TanhHalfAsinh", "hypot"]
+
+
+def sign_and_log(ratio: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """sign(ratio) and log|ratio| from numerator and denominator apart: the ratio itself may overflow."""
+    over, under = sp.Integer(1), sp.Integer(1)
+    for factor in sp.Mul.make_args(ratio):
+        base, exponent = factor.as_base_exp()
+        if exponent.is_Rational and exponent.is_negative:
+            under *= base**-exponent
+        else:
+            over *= factor
+    return sp.sign(over) * sp.sign(under), sp.log(sp.Abs(over)) - sp.log(sp.Abs(under))
+
+
+class Node(sp.Function):
+    """Base of the stable nodes; `region` is (x, small, large) when forms outside small <= |x| <= large exist."""
+
+    region: tuple[sp.Expr, sp.Expr, sp.Expr] | None = None
+
+    def definition(self) -> sp.Expr:
+        """The same quantity in elementary functions, as printed in a textbook."""
+        raise NotImplementedError
+
+    def stable_form(self) -> sp.Expr:
+        """The same quantity in the operations it is computed by."""
+        raise NotImplementedError
+
+    def _eval_rewrite(self, rule, args, **hints):
+        return self.func(*args).definition() if rule in ("definition", sp.Function("definition")) else None
+
+    def _eval_evalf(self, prec):
+        # the definitions cancel: a hundred guard bits plus whatever the size of the argument costs
+        value = self.definition().evalf(40 + int(prec / 3), maxn=2000)
+        return value._to_mpmath(prec) and sp.Float._new(value._to_mpmath(prec)._mpf_, prec) if value.is_Float else value
+
+
+class Rounded(Node):
+    """A value as the machine rounded it: the identity in mathematics, a fence against algebra in a program."""
+
+    nargs = 1
+    is_real = True
+
+    def definition(self):
+        return self.args[0]
+
+    def stable_form(self):
+        return self.args[0]
+
+    def fdiff(self, argindex=1):
+        return sp.Integer(1)
+
+
+class RatioNode(Node):
+    """A function of one ratio x, with a form for |x| > 2^500 (error below 2/x) and one for |x| < 2^-500 (below x^2)."""
+
+    nargs = 1
+    is_real = True
+
+    @property
+    def region(self):
+        return self.args[0], sp.Integer(2) ** -500, sp.Integer(2) ** 500
+
+
+class AsinhRatio(RatioNode):
+    """asinh(x), also where the ratio x overflows."""
+
+    def definition(self):
+        return sp.asinh(self.args[0])
+
+    stable_form = definition
+
+    def fdiff(self, argindex=1):
+        return 1 / sp.sqrt(1 + self.args[0] ** 2)
+
+    def far(self):
+        sign, log_ratio = sign_and_log(self.args[0])
+        return sign * (sp.log(2) + log_ratio)
+
+    def near(self):
+        return self.args[0]
+
+
+class TanhHalfAsinh(RatioNode):
+    """T(u) = tanh(asinh(u)/2) = u / (1 + sqrt(1 + u^2)), so that sqrt(1 + u^2) - 1 = u T(u)."""
+
+    def definition(self):
+        (u,) = self.args
+        return u / (1 + sp.sqrt(1 + u**2))
+
+    stable_form = definition
+
+    def fdiff(self, argindex=1):
+        (u,) = self.args
+        root = sp.sqrt(1 + u**2)
+        return 1 / (root * (1 + root))
+
+    def far(self):
+        return sign_and_log(self.args[0])[0]
+
+    def near(self):
+        return self.args[0] / 2
+
+    def _eval_is_zero(self):
+        return self.args[0].is_zero
+
+
+class AsinhMinusTanhHalf(RatioNode):
+    """F(u) = asinh(u) - T(u): the potential is (beta/2) F(beta/c).  F' = 1/(1 + sqrt(1 + u^2))."""
+
+    def definition(self):
+        (u,) = self.args
+        return sp.asinh(u) - u / (1 + sp.sqrt(1 + u**2))
+
+    def stable_form(self):
+        (u,) = self.args
+        t = TanhHalfAsinh(u)
+        return log1p(u + u * t) - t
+
+    def fdiff(self, argindex=1):
+        (u,) = self.args
+        return 1 / (1 + sp.sqrt(1 + u**2))
+
+    def far(self):
+        sign, log_ratio = sign_and_log(self.args[0])
+        return sign * (sp.log(2) - 1 + log_ratio)
+
+    def near(self):
+        return self.args[0] / 2
+
+
+class hypot(Node):
+    """sqrt(a^2 + b^2) without overflow."""
+
+    nargs = 2
+    is_real = True
+
+    def definition(self):
+        a, b = self.args
+        return sp.sqrt(a**2 + b**2)
+
+    def fdiff(self, argindex=1):
+        return self.args[argindex - 1] / self
+
+    def _eval_is_positive(self):
+        if any(a.is_positive for a in self.args):
+            return True
+        return None
+
+
+class ScaledSinh(Node):
+    """c sinh(x), representable beyond the point where sinh(x) alone overflows."""
+
+    nargs = 2
+    is_real = True
+
+    @property
+    def region(self):
+        return self.args[1], sp.Integer(0), sp.Integer(700)
+
+    def definition(self):
+        c, x = self.args
+        return c * sp.sinh(x)
+
+    stable_form = definition
+
+    def far(self):
+        return _scaled_half_exp(*self.args) * sp.sign(self.args[1])
+
+    def fdiff(self, argindex=1):
+        c, x = self.args
+        return sp.sinh(x) if argindex == 1 else c * sp.cosh(x)
+
+
+class ScaledCosh(ScaledSinh):
+    """c cosh(x), representable beyond the point where cosh(x) alone overflows."""
+
+    def definition(self):
+        c, x = self.args
+        return c * sp.cosh(x)
+
+    stable_form = definition
+
+    def far(self):
+        return _scaled_half_exp(*self.args)
+
+    def fdiff(self, argindex=1):
+        c, x = self.args
+        return sp.cosh(x) if argindex == 1 else c * sp.sinh(x)
+
+
+def _scaled_half_exp(c: sp.Expr, x: sp.Expr) -> sp.Expr:
+    """(c/2) exp|x| in four factors: for |x| > 700 the other exponential is below the last digit by hundreds."""
+    quarter = sp.exp(sp.Abs(x) / 4)
+    return Rounded(Rounded(Rounded(c / 2 * quarter) * quarter) * quarter) * quarter

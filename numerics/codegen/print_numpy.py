@@ -1,0 +1,71 @@
+"""The NumPy printer: an importable module with one function per kernel."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from numerics.codegen.formulas import Formula
+from numerics.codegen.passes import Trace
+from numerics.codegen.program import lower
+from numerics.codegen.text import Dialect, decimal, statements
+
+__all__ = ["NUMPY", "print_module"]
+
+_SAME = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt sign floor ceil hypot abs".split()
+_OTHER = {
+    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "atan2": "arctan2", "max": "maximum", "min": "minimum", "pow": "power", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and": "logical_and", "or": "logical_or",
+    "not": "logical_not", "where": "where",
+}  # fmt: skip
+_ARITY = {"atan2": 2, "max": 2, "min": 2, "pow": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "eq": 2, "ne": 2, "and": 2, "or": 2,
+          "where": 3, "hypot": 2}  # fmt: skip
+
+
+def _call(operation: str, function: str) -> str:
+    return f"np.{function}(" + ", ".join(f"{{{i}}}" for i in range(_ARITY.get(operation, 1))) + ")"
+
+
+NUMPY = Dialect("numpy", {op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()}, decimal)
+RESERVED = ("np", "elementwise", "patch", "out", "size", "far", "near")
+
+
+def print_core(trace: Trace) -> str:
+    """The functions that do the arithmetic: `_core` and one for each region with a form of its own."""
+    ratio = [trace.regions[0].x] if trace.regions else []
+    arguments = ", ".join(trace.arguments.values())
+    text = []
+    for region in trace.regions:
+        lines, (result,) = statements(lower(region.expression, trace.arguments), NUMPY, RESERVED)
+        text.append(_function(f"_{region.name}", arguments, [*lines, f"return {result}"]))
+    program = lower((trace.expression, *ratio), trace.arguments)
+    lines, (result, *ratio) = statements(program, NUMPY, RESERVED)
+    if not trace.regions:
+        lines.append(f"return {result}")
+    else:
+        lines += [f"size = np.abs({ratio[0]})", f"out = {result}"]
+        for region in trace.regions:
+            bound = decimal(region.bound)
+            lines.append(f"out = patch(out, size {region.relation} {bound}, _{region.name}, {arguments})")
+        lines.append("return out")
+    text.append(_function("_core", arguments, lines))
+    return "\n\n\n".join(text)
+
+
+def _function(name: str, arguments: str, lines: list[str], doc: str = "") -> str:
+    body = ([f'"""{doc}"""'] if doc else []) + lines
+    return f"def {name}({arguments}):\n" + "\n".join(f"    {line}" for line in body)
+
+
+def print_module(row: Formula, trace: Trace, header: str) -> str:
+    """The whole kernel file."""
+    helpers = "elementwise, patch" if trace.regions else "elementwise"
+    arguments = ", ".join(row.arguments.values())
+    names = tuple(row.arguments.values())
+    call = _function(
+        row.name, arguments,
+        [f"return elementwise(_core, {names!r}, {row.positive!r}, ({arguments}{',' if len(names) == 1 else ''}))"],
+        f"{row.title[0].upper()}{row.title[1:]}: {row.doc}",
+    )
+    parts = [f'"""{header}"""', f"import numpy as np\n\nfrom numerics.kernels._elementwise import {helpers}", print_core(trace), call]
+    return parts[0] + "\n\n" + parts[1] + "\n\n\n" + "\n\n\n".join(parts[2:]) + "\n"

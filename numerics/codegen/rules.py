@@ -1,0 +1,189 @@
+"""Rewrite rules: from the form in which a formula is printed to the form in which it is computed.
+
+A rule is an object with a name and a reason.  It looks at one node of an expression (after its children were rewritten) and
+answers with a replacement, or with None.  `rewrite` applies an ordered tuple of rules bottom-up until nothing changes.
+Every rule is an identity; the passes re-check each application at 50 digits, so a wrong rule cannot go unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import sympy as sp
+
+from numerics.codegen.nodes import AsinhMinusTanhHalf, AsinhRatio, Rounded, ScaledCosh, ScaledSinh, TanhHalfAsinh, hypot
+
+__all__ = ["RULES", "Rule", "rewrite"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An identity, applied to one node: `apply(node)` is the replacement or None."""
+
+    name: str
+    reason: str
+    apply: Callable[[sp.Expr], sp.Expr | None]
+
+
+def square_root(square: sp.Expr) -> sp.Expr | None:
+    """x such that square = x^2, read off the exponents (the sign of x is free); None if it is no perfect square."""
+    root = sp.Integer(1)
+    for factor in sp.Mul.make_args(square):
+        base, exponent = factor.as_base_exp()
+        if factor.is_Rational:
+            half = sp.sqrt(factor)
+            if not half.is_Rational:
+                return None
+            root *= half
+        elif (exponent / 2).is_Integer and base.is_real:
+            root *= base ** (exponent / 2)
+        else:
+            return None
+    return root
+
+
+def one_plus_square(node: sp.Expr) -> sp.Expr | None:
+    """x where node = sqrt(1 + x^2), else None."""
+    if isinstance(node, sp.Pow) and node.exp == sp.Rational(1, 2) and node.base.is_Add:
+        return square_root(node.base - 1)
+    return None
+
+
+def terms_with(node: sp.Add, recognise: Callable[[sp.Expr], sp.Expr | None]) -> Iterator[tuple[sp.Expr, sp.Expr, sp.Expr]]:
+    """(term, cofactor, x) for every term of a sum that has one factor in which `recognise` finds an x."""
+    for term in node.args:
+        for factor in sp.Mul.make_args(term):
+            x = recognise(factor)
+            if x is not None:
+                yield term, term / factor, x
+
+
+def _root_minus_one(node):
+    if not node.is_Add:
+        return None
+    for term, cofactor, x in terms_with(node, one_plus_square):
+        if -cofactor in node.args:
+            return node - term + cofactor + cofactor * x * TanhHalfAsinh(x)
+    return None
+
+
+def _sinh_half_squared(node):
+    if isinstance(node, sp.Pow) and node.exp == 2 and isinstance(node.base, sp.sinh):
+        inner = 2 * node.base.args[0]
+        if isinstance(inner, sp.asinh):
+            return inner.args[0] * TanhHalfAsinh(inner.args[0]) / 2
+    return None
+
+
+def _asinh_argument(factor):
+    return factor.args[0] if isinstance(factor, sp.asinh) else None
+
+
+def _asinh_minus_tanh_half(node):
+    if not node.is_Add:
+        return None
+    for term, cofactor, x in terms_with(node, _asinh_argument):
+        other = -cofactor * TanhHalfAsinh(x)
+        if other in node.args:
+            return node - term - other + cofactor * AsinhMinusTanhHalf(x)
+    return None
+
+
+def _logarithmic_slope(node):
+    if not node.is_Mul:
+        return None
+    for factor in node.args:
+        if isinstance(factor, sp.asinh) and 1 / AsinhMinusTanhHalf(*factor.args) in node.args:
+            x = factor.args[0]
+            rest = node / factor * AsinhMinusTanhHalf(x)
+            return rest * (1 + TanhHalfAsinh(x) / AsinhMinusTanhHalf(x))
+    return None
+
+
+def _sum_of_squares(node):
+    if not (isinstance(node, sp.Pow) and node.exp in (sp.Rational(1, 2), -sp.Rational(1, 2)) and node.base.is_Add):
+        return None
+    if len(node.base.args) != 2:
+        return None
+    roots = [square_root(term) for term in node.base.args]
+    if None in roots:
+        return None
+    scale = sp.Mul(*[sp.denom(root) for root in roots])
+    if not scale.is_positive:
+        return None
+    a, b = sorted((root * scale for root in roots), key=sp.default_sort_key)
+    return (hypot(a, b) / scale) ** (2 * node.exp)
+
+
+def _common_scale(node):
+    """s (a + b/s) = s a + b: a scale meets the sum that was divided by it."""
+    if not node.is_Mul:
+        return None
+    for total in node.args:
+        if not total.is_Add:
+            continue
+        for scale in node.args:
+            if scale.is_Symbol and any(1 / scale in term.args for term in total.args if term.is_Mul):
+                return node / total / scale * sp.Add(*[term * scale for term in total.args])
+    return None
+
+
+def _square_over_hypot(node):
+    if not node.is_Mul:
+        return None
+    for factor in node.args:
+        if isinstance(factor, sp.Pow) and factor.exp == -1 and isinstance(factor.base, hypot):
+            for side in factor.base.args:
+                if side**2 in node.args:
+                    return node / factor / side**2 * Rounded(side * Rounded(side * factor))
+    return None
+
+
+def _scaled_sinh(node):
+    if node.is_Mul and len(node.args) == 2:
+        for scale in node.args:
+            form = {sp.sinh: ScaledSinh, sp.cosh: ScaledCosh}.get(type(node / scale))
+            if form and scale.is_Symbol and scale.is_positive:
+                return form(scale, (node / scale).args[0])
+    return None
+
+
+def _asinh_of_a_ratio(node):
+    return AsinhRatio(node.args[0]) if isinstance(node, sp.asinh) and not node.args[0].is_Atom else None
+
+
+RULES = (
+    Rule("root minus one", "1 - sqrt(1 + x^2) = -x tanh(asinh(x)/2): no difference of close numbers", _root_minus_one),
+    Rule("half-angle", "sinh(asinh(x)/2)^2 = x tanh(asinh(x)/2) / 2", _sinh_half_squared),
+    Rule("potential core", "asinh(x) - tanh(asinh(x)/2) is one function, F(x)", _asinh_minus_tanh_half),
+    Rule("logarithmic slope", "asinh(x) / F(x) = 1 + tanh(asinh(x)/2) / F(x): what is subtracted later is 1", _logarithmic_slope),
+    Rule("hypotenuse", "sqrt(a^2 + b^2) is one function that does not overflow", _sum_of_squares),
+    Rule("common scale", "s (a + b/s) = s a + b", _common_scale),
+    Rule("square over hypotenuse", "b^2 / hypot = b (b / hypot): no square that overflows", _square_over_hypot),
+    Rule("scaled sinh", "c sinh(x) and c cosh(x) are one function each, finite where sinh(x) alone is not", _scaled_sinh),
+    Rule("asinh of a ratio", "asinh(b/c) is log(2b) - log(c) where b/c overflows", _asinh_of_a_ratio),
+)
+
+
+def rewrite(expr: sp.Expr, rules: tuple[Rule, ...] = RULES, log: list[str] | None = None) -> sp.Expr:
+    """Apply the rules, in order, bottom-up and to the end; the names of the rules used are appended to `log`."""
+    for rule in rules:
+        while True:
+            new = _once(expr, rule)
+            if new == expr:
+                break
+            if log is not None:
+                log.append(rule.name)
+            expr = new
+    return expr
+
+
+def _once(expr: sp.Expr, rule: Rule) -> sp.Expr:
+    if expr.is_Atom:
+        return expr
+    children = [_once(child, rule) for child in expr.args]
+    if children != list(expr.args):
+        expr = expr.func(*children)
+    found = rule.apply(expr)
+    return expr if found is None else found

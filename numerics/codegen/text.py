@@ -1,0 +1,81 @@
+"""From a program to lines of text, for any language whose expressions look like a + b*c and f(x).
+
+A printer is a `Dialect`: one template per operation, a way to write a constant and one to write an assignment.  A value
+read once is written where it is read, any other gets a temporary whose name no argument has; parentheses keep the order of
+evaluation of the program, because floating-point addition is not associative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from numerics.codegen.program import Program, UnsupportedNode
+
+__all__ = ["Dialect", "decimal", "statements"]
+
+INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2)}
+CALL = 9  # binds tighter than any operator
+LONGEST = 96
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a language writes an operation (`calls`: template over {0}, {1}, ...), a constant, an assignment."""
+
+    name: str
+    calls: dict[str, str]
+    constant: Callable[[sp.Expr], str]
+    assign: str = "{name} = {value}"
+
+
+def decimal(number: sp.Expr) -> str:
+    """The shortest text that reads back as the double nearest to an exact number."""
+    value = number.p / number.q if number.is_Rational else float(number.evalf(60))
+    return repr(value)
+
+
+def statements(program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t") -> tuple[list[str], list[str]]:
+    """(assignments, result expressions): the program in this dialect.
+
+    `reserved` are names the temporaries must avoid besides the arguments.  Raises UnsupportedNode for an operation without a template.
+    """
+    taken = {*program.arguments, *reserved}
+    uses = program.uses()
+    written: list[tuple[str, int]] = []
+    lines: list[str] = []
+    count = 0
+    for index, value in enumerate(program.values):
+        text, level = _expression(value, [written[o] for o in value.operands], dialect)
+        shared = uses[index] > 1 or len(text) > LONGEST
+        if value.kind not in ("argument", "constant") and shared:
+            count += 1
+            while f"{prefix}{count}" in taken:
+                count += 1
+            name = f"{prefix}{count}"
+            lines.append(dialect.assign.format(name=name, value=text))
+            text, level = name, CALL
+        written.append((text, level))
+    return lines, [written[output][0] for output in program.outputs]
+
+
+def _expression(value, operands: list[tuple[str, int]], dialect: Dialect) -> tuple[str, int]:
+    if value.kind == "argument":
+        return str(value.payload), CALL
+    if value.kind == "constant":
+        text = dialect.constant(value.payload)
+        return text, 0 if text.startswith("-") else CALL
+    if value.kind in INFIX:
+        sign, level = INFIX[value.kind]
+        (left, left_level), (right, right_level) = operands
+        left = left if left_level >= level else f"({left})"
+        right = right if right_level > level else f"({right})"
+        return f"{left} {sign} {right}", level
+    if value.kind == "neg":
+        text, level = operands[0]
+        return (f"-{text}" if level >= CALL else f"-({text})"), 1
+    if value.kind not in dialect.calls:
+        raise UnsupportedNode(f"the {dialect.name} printer has no row for the operation {value.kind!r}")
+    return dialect.calls[value.kind].format(*(text for text, _ in operands)), CALL
