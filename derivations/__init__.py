@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from derivations.ledger.step import Derivation
 
 _READING_ORDER = (
+    "gradient_flow",
     "implicit_bias",
     "fine_tuning",
     "metrics",

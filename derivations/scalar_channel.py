@@ -59,7 +59,7 @@ def integrands() -> dict[str, sp.Expr]:
 
 
 def along_g(integrand: sp.Expr) -> sp.Expr:
-    """d/dg at fixed u: zeta = c_ft sinh(u) + (g/2)(u - start) - a moves by (u - start)/2, d = c_ft sinh(u) - a does not."""
+    """d/dg at fixed u: zeta = c_ft sinh(u) + (g/2)(u - start) - a moves by (u - start)/2, d does not move."""
     return sp.diff(integrand, g) + (u - start) / 2 * sp.diff(integrand, zeta)
 
 

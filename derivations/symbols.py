@@ -4,6 +4,7 @@ The rest of the package imports from here, so that two derivations that speak of
 same object, with the same assumptions (SymPy compares symbols by name *and* assumptions).  `DOMAIN` narrows a
 symbol further than SymPy's assumptions can say; the checker samples inside it and may use it in a proof.
 Names follow the table of conventions: `lam` is the normalised relative scale, `noise` a variance, and so on.
+`LATEX` decides how a name is printed; a name that it lacks is printed as SymPy prints it.
 """
 
 from __future__ import annotations
@@ -11,16 +12,62 @@ from __future__ import annotations
 import sympy as sp
 
 # --- the network and its two stages -----------------------------------------------------------------------------
-beta, beta_pt, beta_ft, beta0 = sp.symbols("beta beta_pt beta_ft beta0", real=True)
+beta, beta_pt, beta_ft, beta0, b = sp.symbols("beta beta_pt beta_ft beta0 b", real=True)
 c, c_ft, k = sp.symbols("c c_ft k", positive=True)
 lam = sp.Symbol("lam", real=True)
 gamma = sp.Symbol("gamma", nonnegative=True)
+w0, v0, rho_w, readout = sp.symbols("w0 v0 rho_w readout", real=True)
+w_ft, v_ft, lam_raw = sp.symbols("w_ft v_ft lam_raw", real=True)
+wp0, vp0, wm0, vm0 = sp.symbols("wp0 vp0 wm0 vm0", real=True)  # a start whose two paths differ
+w1, v1, w2, v2 = sp.symbols("w1 v1 w2 v2", real=True)  # weights of the two paths, as variables
+w_p, v_p, w_m, v_m, r, R = (sp.Function(name, real=True) for name in ("w_+", "v_+", "w_-", "v_-", "r", "R"))
+path = sp.Function("beta", real=True)  # the effective vector along the flow
+A_p, B_p, A_m, B_m = (sp.Function(name, real=True) for name in ("A_+", "B_+", "A_-", "B_-"))
+
+# --- data -------------------------------------------------------------------------------------------------------
+n, dim = sp.symbols("n dim", positive=True, integer=True)
+y, x_id, rest, nu = sp.symbols("y x_id rest nu", real=True)
+X = sp.MatrixSymbol("X", n, dim)
+vec_y, vec_nu = sp.MatrixSymbol("y", n, 1), sp.MatrixSymbol("nu", n, 1)
+vec_b, vec_beta = sp.MatrixSymbol("b", dim, 1), sp.MatrixSymbol("beta", dim, 1)
 
 # --- the scalar channel and the saddle point --------------------------------------------------------------------
 g, s2, alpha, V = sp.symbols("g s2 alpha V", positive=True)
 tau2, noise, ridge = sp.symbols("tau2 noise ridge", nonnegative=True)
 x, z, a, u, u0, start, delta, zeta, shift = sp.symbols("x z a u u0 start delta zeta d", real=True)
-s, t = sp.symbols("s t", real=True)
+
+# --- variables of a proof ---------------------------------------------------------------------------------------
+s, t, sigma, rho = sp.symbols("s t sigma rho", real=True)
+p = sp.Symbol("p", nonnegative=True)
+h, mu = sp.symbols("h mu", positive=True)
 
 #: Closed intervals narrower than the assumptions.
 DOMAIN: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {lam: (sp.Integer(-1), sp.Integer(1))}
+
+#: How names are printed.
+LATEX: dict[sp.Basic, str] = {
+    beta_pt: r"\beta_{\mathrm{PT}}",
+    beta_ft: r"\beta_{\mathrm{FT}}",
+    beta0: r"\beta_0",
+    c_ft: r"c_{\mathrm{FT}}",
+    lam: r"\lambda",
+    lam_raw: r"\tilde\lambda",
+    w0: r"w_0",
+    v0: r"v_0",
+    wp0: r"w_{+,0}",
+    vp0: r"v_{+,0}",
+    wm0: r"w_{-,0}",
+    vm0: r"v_{-,0}",
+    rho_w: r"\rho_w",
+    w_ft: r"w_{\mathrm{FT}}",
+    v_ft: r"v_{\mathrm{FT}}",
+    x_id: r"X_{id}",
+    dim: r"D",
+    u0: r"u_0",
+    start: r"u_{\mathrm{start}}",
+    s2: r"s^2",
+    tau2: r"\tau^2",
+    noise: r"\sigma_\xi^2",
+    ridge: r"\eta",
+    readout: r"v_{\mathrm{re}}",
+}

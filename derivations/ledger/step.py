@@ -22,6 +22,36 @@ Kind = Literal["definition", "assumption", "identity", "limit", "inequality"]
 KINDS: tuple[str, ...] = ("definition", "assumption", "identity", "limit", "inequality")
 
 
+def eq(left: sp.Basic, right: sp.Basic) -> sp.Eq:
+    """left = right, kept as written (SymPy would otherwise decide some equalities by itself)."""
+    return sp.Eq(left, right, evaluate=False)
+
+
+def gt(left: sp.Expr, right: sp.Expr) -> sp.Gt:
+    """left > right, kept as written."""
+    return sp.Gt(left, right, evaluate=False)
+
+
+def ge(left: sp.Expr, right: sp.Expr) -> sp.Ge:
+    """left >= right, kept as written."""
+    return sp.Ge(left, right, evaluate=False)
+
+
+def lt(left: sp.Expr, right: sp.Expr) -> sp.Lt:
+    """left < right, kept as written."""
+    return sp.Lt(left, right, evaluate=False)
+
+
+def le(left: sp.Expr, right: sp.Expr) -> sp.Le:
+    """left <= right, kept as written."""
+    return sp.Le(left, right, evaluate=False)
+
+
+def both(*claims: sp.Basic) -> sp.And:
+    """All of the claims, kept as written."""
+    return sp.And(*claims, evaluate=False)
+
+
 @dataclass(frozen=True)
 class Step:
     """One line of a derivation.
@@ -33,6 +63,7 @@ class Step:
     reason: how it follows, in one or two sentences
     source: where the claim is found in print, or "this project"
     proof:  how the checker is to prove it (a `Proof`); without one it tries plain algebra
+    given:  earlier steps whose equations are used, each from left to right, before anything else
     """
 
     name: str
@@ -41,6 +72,7 @@ class Step:
     reason: str
     source: str = "this project"
     proof: Proof | None = None
+    given: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -73,6 +105,10 @@ class Derivation:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"derivation {self.name!r}: step names used twice: {', '.join(twice)}")
+        for position, step in enumerate(self.steps):
+            for used in step.given:
+                if all(used is not earlier for earlier in self.steps[:position]):
+                    raise ValueError(f"{self.name!r}: step {step.name!r} uses {used.name!r}, which is not before it")
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
