@@ -13,7 +13,27 @@ from derivations.implicit_bias import potential_derivative
 from derivations.ledger.bounds import Same, Signs
 from derivations.ledger.proof import ByLimit, Substitute
 from derivations.ledger.step import Derivation, Step, both, eq, ge
-from derivations.symbols import R, beta_pt, c, gamma, h, lam, lam_raw, mu, p, readout, rho_w, s, t, v0, v_ft, w0, w_ft
+from derivations.symbols import (
+    R,
+    beta_pt,
+    c,
+    gamma,
+    h,
+    lam,
+    lam_raw,
+    mu,
+    p,
+    readout,
+    rho_w,
+    s,
+    t,
+    v0,
+    v_ft,
+    w0,
+    w_ft,
+    w_m,
+    w_p,
+)
 
 _PAPER = "arXiv 2602.20062, section 4"
 
