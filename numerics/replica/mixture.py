@@ -136,7 +136,7 @@ def _channel(law: Law, row: int, c: float, pretraining: Pretraining, start: floa
     full = np.ones_like(delta)
     return (
         weight * mass,
-        dual_map(c, 0.5 * (centre + delta)),
+        dual_map(0.5 * (centre + delta), c),
         pt_mean + gain * zeta,
         gain * pretraining.s2 * full,
         slope * full,

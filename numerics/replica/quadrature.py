@@ -16,11 +16,12 @@ import numpy as np
 __all__ = ["STEP", "Nodes", "integrate_rows", "invert", "row_nodes"]
 
 #: Trapezoidal step in u that leaves a relative error near 1e-15 (the integrands are analytic in |Im u| < pi/2).
-STEP = 0.22
-#: Half-width of the integration range in standard deviations of z: exp(-L^2/2) = 2e-20.
-_WIDTH = 9.5
-#: Nodes that a purely Gaussian row needs over that range.
-_GAUSSIAN_NODES = 40
+STEP = 0.15
+#: Half-width of the integration range in standard deviations of z: exp(-L^2/2) = 1e-24.
+_WIDTH = 10.5
+#: Largest step in standard deviations of z where the map is linear.
+_PER_SIGMA = 0.5
+_MARGIN = 24
 _BUCKETS = np.array([48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096])
 #: Nodes evaluated in one call, so that temporaries stay in the cache.
 _BLOCK = 16384
@@ -58,9 +59,14 @@ def row_nodes(u0, a, start, half_g, c, variance, even, step: float):
     """
     reach = _WIDTH * np.sqrt(variance)
     shift = a + half_g * start
-    high = invert(shift + reach, half_g, c, 4) - u0
-    low = np.where(even, -high, invert(shift - reach, half_g, c, 4) - u0)
-    wanted = (_GAUSSIAN_NODES + (high - low) / STEP) * (STEP / step)
+    slope = np.hypot(c * np.sinh(u0), c) + half_g
+    # a Gaussian much narrower than its distance from zero would cancel in u(z) - u0: there the map is linear
+    narrow = reach < 1e-4 * np.abs(shift)
+    high = np.where(narrow, reach / slope, invert(shift + reach, half_g, c, 4) - u0)
+    low = np.where(even | narrow, -high, invert(shift - reach, half_g, c, 4) - u0)
+    # two lengths to resolve: that of the map (fixed strip of analyticity) and that of the Gaussian around its centre
+    gaussian = _PER_SIGMA * np.sqrt(variance) / slope
+    wanted = (_MARGIN + (high - low) / np.minimum(STEP, gaussian)) * (STEP / step)
     bucket = np.searchsorted(_BUCKETS, wanted)
     bucket = np.minimum(bucket, len(_BUCKETS) - 1)
     for index in np.unique(bucket):

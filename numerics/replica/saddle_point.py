@@ -2,11 +2,10 @@
 
     s2 = (noise + E (xhat - x)^2) / alpha,        alpha - E[1/(1 + g q'')] = ridge / g
 
-The functional behind them is convex in s and concave in s/g. Hence at fixed s2 the second equation has one root in g
-(its left side is monotone), and along that curve the first has one root in s2. The solver follows this nesting:
-it returns to the curve when it is off it (a bracketed Newton step in log g), and otherwise takes a Newton step in
-both variables with the analytic Jacobian, kept inside the bracket that the sign of the first equation gives.
-The starting point (the total signal power, an upper bound) is always the same; no branch is chosen.
+Most settings fall to a fast nested Newton iteration: back to the curve on which the second equation holds when off it,
+else a step in both variables with the analytic Jacobian, kept inside the bracket that the first equation gives.
+The few that resist it go to ``bracketing.nested``, which follows the convex-concave functional behind the equations and
+cannot fail for lack of a bracket. The starting point is always the same; the fixed point is unique, so no branch is chosen.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ __all__ = ["ConvergenceError", "Moments", "SaddlePoint", "channel_rows", "moment
 #: Residual (relative, undamped) that a returned point satisfies.
 TOLERANCE = 1e-11
 _TARGET = 2e-13
-_FINE = 1.0
 _COARSE = 2.0
-_MAX_EVALUATIONS = 120
+#: Evaluations of the fast iteration before a setting goes to the bracketing one.
+_PATIENCE = 30
 
 
 class ConvergenceError(RuntimeError):
@@ -86,18 +85,20 @@ def moments(mixture: Mixture, s2: np.ndarray, g: np.ndarray, step: float = STEP)
     return Moments(mass, error, dof, slack, g * error_g, s2 * error_s2, g * dof_g, s2 * dof_s2)
 
 
-class _Settings(NamedTuple):
+class Settings(NamedTuple):
+    """Problems to solve, each array of shape (settings,)."""
+
     mixture: Mixture
     alpha: np.ndarray
     noise: np.ndarray
     ridge: np.ndarray
 
-    def take(self, keep: np.ndarray) -> _Settings:
+    def take(self, keep: np.ndarray) -> Settings:
         mixture = Mixture(*(field[keep] if len(field) > 1 else field for field in self.mixture))
-        return _Settings(mixture, self.alpha[keep], self.noise[keep], self.ridge[keep])
+        return Settings(mixture, self.alpha[keep], self.noise[keep], self.ridge[keep])
 
 
-class _Linearisation(NamedTuple):
+class Linearisation(NamedTuple):
     """Residuals F1 (power), F2 (constraint) and their derivatives in (log s2, log g)."""
 
     f1: np.ndarray
@@ -106,6 +107,7 @@ class _Linearisation(NamedTuple):
     f1_g: np.ndarray
     f2_s: np.ndarray
     f2_g: np.ndarray
+    scale: np.ndarray
     error: np.ndarray
 
     @property
@@ -113,7 +115,8 @@ class _Linearisation(NamedTuple):
         return np.maximum(np.abs(self.f1), np.abs(self.f2))
 
 
-def _linearise(settings: _Settings, log_s2: np.ndarray, log_g: np.ndarray, step: float) -> _Linearisation:
+def linearise(settings: Settings, log_s2: np.ndarray, log_g: np.ndarray, step: float) -> Linearisation:
+    """Both equations and their Jacobian at (log s2, log g)."""
     s2, g = np.exp(log_s2), np.exp(log_g)
     m = moments(settings.mixture, s2, g, step)
     power = settings.noise + m.error
@@ -123,13 +126,14 @@ def _linearise(settings: _Settings, log_s2: np.ndarray, log_g: np.ndarray, step:
     excess = np.where(by_slack, (1.0 - settings.alpha) - (m.slack - pull), (m.dof + pull) - settings.alpha)
     scale = np.where(by_slack, np.minimum(1.0 - settings.alpha, settings.alpha), settings.alpha)
     scale = np.maximum(scale, 1e-300)
-    return _Linearisation(
+    return Linearisation(
         f1=log_s2 - np.log(power / settings.alpha),
         f2=excess / scale,
         f1_s=1.0 - m.error_s2 / power,
         f1_g=-m.error_g / power,
         f2_s=m.dof_s2 / scale,
         f2_g=(m.dof_g - pull) / scale,
+        scale=scale,
         error=m.error,
     )
 
@@ -142,7 +146,6 @@ def solve(
     *,
     step: float = STEP,
     tolerance: float = TOLERANCE,
-    max_evaluations: int = _MAX_EVALUATIONS,
     guess: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> SaddlePoint:
     """Solve the saddle point for every setting.
@@ -168,19 +171,20 @@ def solve(
         If a residual stays above ``tolerance``; it carries the best point.
     """
     alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(np.asarray(alpha, float)), noise, ridge)
-    settings = _Settings(mixture, alpha, noise.astype(float), ridge.astype(float))
+    settings = Settings(mixture, alpha, noise.astype(float), ridge.astype(float))
     log_s2, log_g = _start(settings, guess)
     evaluations = np.zeros(alpha.shape, int)
-    log_s2, log_g = _iterate(settings, log_s2, log_g, step * _COARSE, 1e-4, max_evaluations, evaluations)
-    log_s2, log_g = _iterate(settings, log_s2, log_g, step, _TARGET, max_evaluations, evaluations)
-    check = _linearise(settings, log_s2, log_g, 0.5 * step)
+    log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step * _COARSE, 1e-4, evaluations)
+    log_s2, log_g, residual = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations)
+    log_s2, log_g = _rescue(settings, log_s2, log_g, residual > tolerance, step, evaluations)
+    check = linearise(settings, log_s2, log_g, 0.5 * step)
     for _ in range(2):
         rough = check.residual > 0.1 * tolerance
         if not rough.any():
             break
-        log_s2, log_g = _iterate(settings, log_s2, log_g, 0.5 * step, _TARGET, max_evaluations, evaluations, rough)
         step *= 0.5
-        check = _linearise(settings, log_s2, log_g, 0.5 * step)
+        log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations, rough)
+        check = linearise(settings, log_s2, log_g, 0.5 * step)
     failed = np.flatnonzero(~(check.residual <= tolerance))
     s2, g = np.exp(log_s2), np.exp(log_g)
     if len(failed):
@@ -194,7 +198,19 @@ def solve(
     return SaddlePoint(s2, g, check.error, check.residual, evaluations)
 
 
-def _start(settings: _Settings, guess) -> tuple[np.ndarray, np.ndarray]:
+def _rescue(settings, log_s2, log_g, lost, step, evaluations):
+    """Hand the settings that the fast iteration lost to the bracketing one, and polish what it returns."""
+    if lost.any():
+        from numerics.replica.bracketing import nested
+
+        log_s2, log_g = log_s2.copy(), log_g.copy()
+        log_s2[lost], log_g[lost], used = nested(settings.take(lost), _start(settings.take(lost), None)[0], step)
+        evaluations[lost] += used
+        log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations, lost)
+    return log_s2, log_g
+
+
+def _start(settings: Settings, guess) -> tuple[np.ndarray, np.ndarray]:
     if guess is not None:
         return np.log(np.broadcast_to(guess[0], settings.alpha.shape)), np.log(
             np.broadcast_to(guess[1], settings.alpha.shape)
@@ -207,7 +223,7 @@ def _start(settings: _Settings, guess) -> tuple[np.ndarray, np.ndarray]:
     return np.log(s2), np.log(g)
 
 
-def _iterate(settings, log_s2, log_g, step, target, max_evaluations, evaluations, only=None):
+def _iterate(settings, log_s2, log_g, step, target, evaluations, only=None):
     """Run the nested Newton iteration until every setting's residual is below ``target`` or no longer falls."""
     log_s2, log_g = log_s2.copy(), log_g.copy()
     active = np.arange(len(log_s2)) if only is None else np.flatnonzero(only)
@@ -216,9 +232,9 @@ def _iterate(settings, log_s2, log_g, step, target, max_evaluations, evaluations
     stale = np.zeros(len(log_s2), int)
     s_low, s_high = np.full(len(log_s2), -np.inf), np.full(len(log_s2), np.inf)
     g_low, g_high = s_low.copy(), s_high.copy()
-    for _ in range(max_evaluations):
+    for _ in range(_PATIENCE):
         part = settings.take(active)
-        lin = _linearise(part, log_s2[active], log_g[active], step)
+        lin = linearise(part, log_s2[active], log_g[active], step)
         evaluations[active] += 1
         residual = np.nan_to_num(lin.residual, nan=np.inf)
         better = residual < 0.5 * best[active]
@@ -230,9 +246,9 @@ def _iterate(settings, log_s2, log_g, step, target, max_evaluations, evaluations
         if not keep.any():
             break
         active = active[keep]
-        lin = _Linearisation(*(field[keep] for field in lin))
+        lin = Linearisation(*(field[keep] for field in lin))
         _move(lin, active, log_s2, log_g, s_low, s_high, g_low, g_high)
-    return best_s2, best_g
+    return best_s2, best_g, best
 
 
 def _move(lin, rows, log_s2, log_g, s_low, s_high, g_low, g_high) -> None:
@@ -240,18 +256,20 @@ def _move(lin, rows, log_s2, log_g, s_low, s_high, g_low, g_high) -> None:
     slope = np.where(lin.f2_g < 0.0, lin.f2_g, -1e-300)
     # Newton for log(1 + F2) behaves far from the root, where F2 saturates or grows like 1/g
     inner = -np.where(lin.f2 > 0.0, np.log1p(np.maximum(lin.f2, 0.0)) * (1.0 + lin.f2), lin.f2) / slope
-    reduced = lin.f1 - lin.f1_g * lin.f2 / slope
+    correction = lin.f1_g * lin.f2 / slope
+    reduced = lin.f1 - correction
     derivative = lin.f1_s - lin.f1_g * lin.f2_s / slope
-    on_curve = np.abs(lin.f2) < 0.1
+    on_curve = (np.abs(lin.f2) < 0.1) & (lin.f2_g < 0.0)
     # brackets: F2 falls with g at fixed s2; the reduced F1 rises with s2 along the curve
     above = lin.f2 > 0.0
     g_low[rows] = np.where(above, np.maximum(g_low[rows], log_g[rows]), g_low[rows])
     g_high[rows] = np.where(above, g_high[rows], np.minimum(g_high[rows], log_g[rows]))
-    sure = on_curve & (np.abs(lin.f2) < 0.02)
+    sure = on_curve & (np.abs(lin.f2) < 0.02) & (np.abs(correction) < 0.1 * np.abs(reduced))
     s_low[rows] = np.where(sure & (reduced < 0.0), np.maximum(s_low[rows], log_s2[rows]), s_low[rows])
     s_high[rows] = np.where(sure & (reduced > 0.0), np.minimum(s_high[rows], log_s2[rows]), s_high[rows])
     outer = np.where(derivative > 0.0, -reduced / np.where(derivative > 0.0, derivative, 1.0), -np.sign(reduced))
-    outer = np.clip(outer, -6.0, 6.0)
+    # a flat stretch says only the direction: s2 may lie many orders below (ridge -> 0 above alpha = 1)
+    outer = np.where((derivative < 1e-6) & (reduced > 0.0), -20.0, np.clip(outer, -6.0, 6.0))
     target = log_s2[rows] + outer
     outside = (target <= s_low[rows]) | (target >= s_high[rows])
     known = np.isfinite(s_low[rows]) & np.isfinite(s_high[rows])
