@@ -14,7 +14,7 @@ from typing import Literal
 import sympy as sp
 from sympy.core.relational import Relational
 
-from derivations.ledger.proof import Algebra
+from derivations.ledger.proof import Algebra, Outcome
 from derivations.ledger.sample import sample
 from derivations.ledger.step import Step
 
@@ -70,7 +70,10 @@ def _check_relation(relation: sp.Basic, step: Step) -> Verdict:
     seen = sample(relation)
     if seen.holds is False:
         return Verdict("failed", f"contradicted: {seen.text}", seen.points)
-    outcome = (step.proof or Algebra()).prove(relation)
+    try:
+        outcome = (step.proof or Algebra()).prove(relation)
+    except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError, sp.PolynomialError) as error:
+        outcome = Outcome(False, f"the proof stopped ({type(error).__name__}: {error})")
     if outcome.proved:
         guard = f"checked: {seen.text}" if seen.holds else f"not sampled: {seen.text}"
         return Verdict("proved", f"{outcome.text} [{guard}]", seen.points)

@@ -52,9 +52,9 @@ class _Generators:
     def root(self, base: sp.Expr) -> sp.Expr:
         """sqrt(base) = (factors that leave the root) * r with r^2 = the square-free rest."""
         top, bottom = sp.fraction(sp.cancel(sp.together(base)))
-        if not bottom.is_positive:
-            top, bottom = base, sp.Integer(1)
-        coefficient, factors = sp.factor_list(sp.expand(top * bottom)) if bottom != 1 else sp.factor_list(top)
+        if not (bottom.is_nonnegative or sp.factor(bottom).is_nonnegative):  # it divides, so it is not 0
+            return self._radical(base)
+        coefficient, factors = sp.factor_list(sp.expand(top * bottom))
         outside, inside = 1 / bottom, coefficient
         for factor, power in factors:
             if power > 1 and (factor.is_nonnegative or (power // 2) % 2 == 0):
@@ -62,9 +62,12 @@ class _Generators:
                 power %= 2
             inside *= factor**power
         inside = sp.expand(inside)
-        if inside.is_Rational or inside.is_Symbol:
-            return outside * sp.sqrt(inside) if inside.is_Rational else outside * self._radical(inside)
-        return outside * self._radical(inside)
+        return outside * (self._rational_root(inside) if inside.is_Rational else self._radical(inside))
+
+    def _rational_root(self, value: sp.Rational) -> sp.Expr:
+        """sqrt of a rational: the square factors leave the root, the rest is a generator."""
+        outside, inside = sp.sqrt(value).as_coeff_Mul(rational=True)
+        return outside if inside == 1 else outside * self._radical(inside**2)
 
     def _radical(self, inside: sp.Expr) -> sp.Symbol:
         for symbol, square in self.radicals:
