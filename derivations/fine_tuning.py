@@ -160,7 +160,7 @@ def _restart(scales: Step, law: Step) -> list[Step]:
     ]
 
 
-def _conventions() -> list[Step]:
+def _conventions(scales: Step, law: Step) -> list[Step]:
     """What other people's parameters are in ours."""
     plain = general_effective_scale(beta_pt, c, lam, sp.Integer(1), gamma)
     raw = Step(
@@ -175,16 +175,15 @@ def _conventions() -> list[Step]:
         Step(
             "convention: readout = gamma",
             "identity",
-            eq(plain - effective_scale(beta_pt, c, lam, gamma), gamma**2 / 2),
-            "Code that sets v_FT = gamma instead of gamma/sqrt(2) has gamma^2 where the paper has gamma^2/2: its "
-            "gamma is ours "
-            "divided by sqrt(2).",
+            eq(4 * plain**2, (2 * c * (1 + lam) * (1 + sp.sqrt(1 + (beta_pt / c) ** 2)) + 2 * gamma**2) ** 2),
+            "Code that sets v_FT = gamma instead of gamma/sqrt(2) has 2 gamma^2 where the paper's k has gamma^2.",
         ),
         Step(
             "convention: mean of the paths",
             "identity",
-            eq(half - readout**2, (effective_scale(beta_pt, c, lam, gamma) - gamma**2 / 2) / 4),
+            eq(((w_p(t) + w_m(t)) / 2) ** 2 + readout**2, half),
             "rho_w = 1/2 (the mean instead of the sum of the two paths) divides the inherited part by four.",
+            given=(law, scales),
         ),
         raw,
         Step(
@@ -262,7 +261,7 @@ def derive() -> Derivation:
     """The pretraining-to-fine-tuning map."""
     formulas = results()
     start, features = _start(), _features()
-    steps = (*start, *features, *_restart(start[0], features[0]), *_conventions(), *_properties())
+    steps = (*start, *features, *_restart(start[0], features[0]), *_conventions(start[0], features[0]), *_properties())
     return Derivation(
         "fine_tuning",
         "From pretraining to fine-tuning",
