@@ -1,0 +1,68 @@
+"""Writing results: never half a file, never over somebody's earlier results without being told to."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path):
+    """A temporary path in the same folder, moved onto `path` when the block ends well and removed when it does not."""
+    path = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o666 & ~_umask())  # mkstemp makes files that only their owner can read
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path, text):
+    """Write `text` as UTF-8, whole or not at all."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def result_folder(out, default, force=False):
+    """The folder for one run's files, created.
+
+    Without `out`: a new folder `default`, `default-2`, `default-3`, ... in the current one. With `out`: that folder,
+    which must be new or empty unless `force`, in which case files of the same names are replaced and others stay.
+
+    Raises
+    ------
+    FileExistsError, NotADirectoryError
+        With a sentence that says what to do.
+    """
+    if out is None:
+        return _new_folder(default)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"--out {folder}: there is a file of that name; give a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise FileExistsError(f"--out {folder}: the folder is not empty; give another one, or --force to replace files")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _new_folder(stem):
+    number = 1
+    while True:
+        folder = Path(stem if number == 1 else f"{stem}-{number}")
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            number += 1
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
