@@ -21,6 +21,7 @@ _READING_ORDER = (
     "fine_tuning",
     "metrics",
     "scalar_channel",
+    "sensitivity",
 )
 
 

@@ -39,10 +39,18 @@ x, z, a, u, u0, start, delta, zeta, shift = sp.symbols("x z a u u0 start delta z
 # --- variables of a proof ---------------------------------------------------------------------------------------
 s, t, sigma, rho = sp.symbols("s t sigma rho", real=True)
 p = sp.Symbol("p", nonnegative=True)
-h, mu = sp.symbols("h mu", positive=True)
+h, mu, eps = sp.symbols("h mu epsilon", positive=True)
+
+# --- metrics ----------------------------------------------------------------------------------------------------
+ell, sens = sp.symbols("ell S", real=True)
+part1, part2 = (sp.Function(name, positive=True) for name in ("Q_1", "Q_2"))
 
 #: Closed intervals narrower than the assumptions.
-DOMAIN: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {lam: (sp.Integer(-1), sp.Integer(1))}
+DOMAIN: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {
+    lam: (sp.Integer(-1), sp.Integer(1)),
+    ell: (sp.Integer(1), sp.Integer(2)),
+    sens: (sp.Integer(0), sp.Integer(1)),
+}
 
 #: How names are printed.
 LATEX: dict[sp.Basic, str] = {
@@ -61,6 +69,8 @@ LATEX: dict[sp.Basic, str] = {
     rho_w: r"\rho_w",
     w_ft: r"w_{\mathrm{FT}}",
     v_ft: r"v_{\mathrm{FT}}",
+    ell: r"\ell",
+    eps: r"\varepsilon",
     x_id: r"X_{id}",
     dim: r"D",
     u0: r"u_0",

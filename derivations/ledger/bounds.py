@@ -13,6 +13,7 @@ from sympy.core.relational import Relational
 
 from derivations.ledger.proof import Outcome, Proof, widen
 from derivations.ledger.reduce import reduces_to_zero
+from derivations.symbols import DOMAIN
 
 STRICT = (sp.Lt, sp.Gt)
 
@@ -31,9 +32,38 @@ def _claim(gap: sp.Expr, strict: bool) -> Relational:
 
 
 def has_sign(expr: sp.Expr, strict: bool) -> bool:
-    """Is the sign known from the assumptions alone?"""
+    """Does the sign follow from the assumptions: of the whole, or of the terms of a sum and the factors of a product?
+
+    A factor that is affine in one symbol with a bounded DOMAIN is judged by its two ends.
+    """
     wide = widen(expr)
-    return bool(wide.is_positive if strict else wide.is_nonnegative)
+    if wide.is_positive or (not strict and wide.is_nonnegative):
+        return True
+    if _ends_have_sign(expr, strict):
+        return True
+    if expr.is_Add:
+        ends = sp.Add(*(term for term in expr.args if term.free_symbols <= set(DOMAIN) and len(term.free_symbols) < 2))
+        if ends not in (0, expr) and ends.free_symbols and _ends_have_sign(ends, False):
+            return has_sign(expr - ends, strict) or (_ends_have_sign(ends, True) and has_sign(expr - ends, False))
+        return all(has_sign(term, False) for term in expr.args) and (
+            not strict or any(has_sign(term, True) for term in expr.args)
+        )
+    if expr.is_Mul:
+        return all(has_sign(factor, strict) for factor in expr.args)
+    if expr.is_Pow and expr.exp.is_Rational:
+        return has_sign(expr.base, strict or bool(expr.exp.is_negative))
+    return False
+
+
+def _ends_have_sign(expr: sp.Expr, strict: bool) -> bool:
+    symbols = expr.free_symbols
+    if len(symbols) != 1 or not symbols <= set(DOMAIN):
+        return False
+    (symbol,) = symbols
+    if sp.diff(expr, symbol, 2) != 0:
+        return False
+    ends = [expr.subs(symbol, end) for end in DOMAIN[symbol]]
+    return all(end > 0 if strict else end >= 0 for end in ends)
 
 
 @dataclass(frozen=True)
@@ -152,3 +182,40 @@ class Same(Proof):
             return Outcome(False, "the gap is not the stated expression")
         inner = self.then.prove(_claim(self.form, isinstance(relation, STRICT)))
         return Outcome(inner.proved, f"the gap is {self.form}: {inner.text}")
+
+
+@dataclass(frozen=True)
+class Factors(Proof):
+    """The gap is a product of powers of factors, each proved positive by its own proof."""
+
+    factors: tuple[tuple[sp.Expr, int, Proof], ...]
+
+    def prove(self, relation: Relational) -> Outcome:
+        gap = gap_of(relation)
+        if gap is None:
+            return Outcome(False, "not an inequality")
+        product = sp.Mul(*(expr**power for expr, power, _ in self.factors))
+        if not reduces_to_zero(gap.doit() - product):
+            return Outcome(False, "the gap is not the stated product")
+        words = []
+        for expr, _, proof in self.factors:
+            inner = proof.prove(_claim(expr, True))
+            if not inner.proved:
+                return Outcome(False, f"factor {expr}: {inner.text}")
+            words.append(f"{expr} > 0 ({inner.text})")
+        return Outcome(True, f"the gap is {product}: " + ", ".join(words))
+
+
+class AnyOf(Proof):
+    """The first of several proofs that goes through (for a conjunction whose parts need different ones)."""
+
+    def __init__(self, *proofs: Proof) -> None:
+        self.proofs = proofs
+
+    def prove(self, relation: Relational) -> Outcome:
+        outcome = Outcome(False, "no proof given")
+        for proof in self.proofs:
+            outcome = proof.prove(relation)
+            if outcome.proved:
+                break
+        return outcome

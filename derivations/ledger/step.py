@@ -85,6 +85,16 @@ class Step:
 
         return check_step(self)
 
+    def _repr_markdown_(self) -> str:
+        from derivations.ledger.show import step_markdown
+
+        return step_markdown(self)
+
+    def _repr_latex_(self) -> str:
+        from derivations.ledger.show import latex
+
+        return f"$\\displaystyle {latex(self.claim)}$"
+
 
 @dataclass(frozen=True)
 class Derivation:
@@ -124,3 +134,18 @@ class Derivation:
         from derivations.ledger.check import Ledger
 
         return Ledger(self.name, tuple((step, step.verdict) for step in self.steps))
+
+    def _repr_markdown_(self) -> str:
+        from derivations.ledger.show import to_markdown
+
+        return to_markdown(self)
+
+    def _repr_html_(self) -> str:
+        from derivations.ledger.show import to_html
+
+        return to_html(self)
+
+    def _repr_latex_(self) -> str:
+        from derivations.ledger.show import latex
+
+        return f"$\\displaystyle {latex(self.result)}$"

@@ -1,0 +1,99 @@
+"""How the saddle point moves: exact derivatives by the implicit function theorem.
+
+The integrals over u are differentiated at fixed u. A parameter then acts through what it says explicitly, and through the
+two quantities that hide it: zeta = z(u) - a and d = c_ft sinh(u) - a.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.ledger.step import Derivation, Step, both, eq
+from derivations.scalar_channel import channel_offset, channel_shift, integrands
+from derivations.symbols import a, c_ft, delta, g, s2, shift, start, tau2, u, u0, zeta
+
+#: parameter -> (d zeta, d d) at fixed u
+HIDDEN = {
+    c_ft: (sp.sinh(u), sp.sinh(u)),
+    a: (sp.Integer(-1), sp.Integer(-1)),
+    tau2: (sp.Integer(0), sp.Integer(0)),
+    start: (-g / 2, sp.Integer(0)),
+    g: ((u - start) / 2, sp.Integer(0)),
+    s2: (sp.Integer(0), sp.Integer(0)),
+}
+_NAMES = {c_ft: "c", a: "a", tau2: "tau2", start: "start", g: "g", s2: "s2"}
+
+
+def along(integrand: sp.Expr, parameter: sp.Symbol) -> sp.Expr:
+    """d integrand / d parameter at fixed u, in (u, zeta, d)."""
+    by_zeta, by_shift = HIDDEN[parameter]
+    return sp.diff(integrand, parameter) + by_zeta * sp.diff(integrand, zeta) + by_shift * sp.diff(integrand, shift)
+
+
+def _written_out(expr: sp.Expr) -> sp.Expr:
+    return expr.subs({zeta: channel_offset(), shift: channel_shift(), u: u0 + delta}, simultaneous=True)
+
+
+def results() -> dict[str, sp.Expr]:
+    """Derivative integrands in (delta, u0, start, c_ft, g, s2, tau2), and the implicit derivative of log s2."""
+    inner = integrands()
+    formulas = {
+        f"channel_{name}_{_NAMES[p]}": _written_out(along(inner[f"channel_{name}"], p))
+        for name in ("error", "dof")
+        for p in (c_ft, a, tau2, start)
+    }
+    formulas |= {f"channel_mass_{_NAMES[p]}": _written_out(along(inner["channel_mass"], p)) for p in (c_ft, g, s2)}
+    return formulas
+
+
+def _chain_rule(name: str, parameter: sp.Symbol) -> Step:
+    """The explicit integrand in (u, a) against `along`."""
+    explicit = {zeta: c_ft * sp.sinh(u) + g / 2 * (u - start) - a, shift: c_ft * sp.sinh(u) - a}
+    integrand = integrands()[f"channel_{name}"]
+    direct = sp.diff(integrand.subs(explicit, simultaneous=True), parameter)
+    return Step(
+        f"{name} along {_NAMES[parameter]}",
+        "identity",
+        eq(direct, along(integrand, parameter).subs(explicit, simultaneous=True)),
+        "Differentiate the written-out integrand at fixed u, or use d zeta and d d of the chain rule: the same.",
+    )
+
+
+def _implicit() -> list[Step]:
+    """Two equations F1 = F2 = 0 in (log s2, log g), moved by a parameter p."""
+    p = sp.Symbol("p", real=True)
+    f = sp.Matrix(2, 2, sp.symbols("F_1s F_1g F_2s F_2g", real=True))
+    forcing = sp.Matrix(sp.symbols("F_1p F_2p", real=True))
+    x, y = (sp.Function(name, real=True)(p) for name in ("x", "y"))
+    move = -f.inv() * forcing
+    theorem = Step(
+        "implicit function theorem",
+        "definition",
+        both(*(eq(sp.Derivative(v, p), m) for v, m in zip((x, y), move, strict=True))),
+        "Along the solution F(x(p), y(p), p) = 0, so J (x', y') + F_p = 0; J is invertible because the fixed point "
+        "is unique.",
+    )
+    holds = Step(
+        "the moved equations still hold",
+        "identity",
+        both(*(eq(f[i, 0] * sp.Derivative(x, p) + f[i, 1] * sp.Derivative(y, p), -forcing[i]) for i in range(2))),
+        "Substitute the derivatives back.",
+        given=(theorem,),
+    )
+    return [theorem, holds]
+
+
+def derive() -> Derivation:
+    """Exact sensitivities of the saddle point."""
+    formulas = results()
+    steps = [_chain_rule(name, p) for name in ("error", "dof") for p in (c_ft, a, tau2, start)]
+    steps += [_chain_rule("mass", p) for p in (c_ft, g, s2)]
+    return Derivation(
+        "sensitivity",
+        "Sensitivities of the prediction",
+        (*steps, *_implicit()),
+        formulas["channel_error_c"],
+        formulas,
+        "Derivatives of the two saddle-point integrals in every parameter of a component, and how the solution "
+        "follows.",
+    )
