@@ -24,6 +24,8 @@ class Formula:
     positive:  arguments that must be > 0 (anything else is a ValueError)
     ulp:       the contract: largest error in units in the last place, float64 and float32, where the result is normal
     special:   (arguments, value) pairs that hold exactly
+    outputs:   for a kernel that returns several arrays: (name, key) of each; `varying` then names the arguments that
+               vary along the inner axis, so that everything else is computed once per row
     """
 
     name: str
@@ -35,11 +37,15 @@ class Formula:
     special: tuple[tuple[tuple[float, ...], float], ...] = ()
     backends: tuple[str, ...] = ("numpy",)
     doc: str = ""
+    outputs: tuple[tuple[str, str], ...] = ()
+    varying: tuple[str, ...] = ()
 
 
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
 FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}
-ELEMENTWISE = ("numpy",)
+CHANNEL_OFFSET = {"delta": "delta", "u0": "u0", "c_ft": "c_ft", "g": "g"}
+CHANNEL = {name: name for name in ("delta", "u0", "start", "c_ft", "g", "s2", "tau2")}
+MOMENTS = ("mass", "error", "dof", "slack", "error_g", "error_s2", "dof_g", "dof_s2")
 
 ROWS = (
     Formula(
@@ -87,6 +93,17 @@ ROWS = (
         {"beta": "beta", **FINE_TUNING}, ("c",),
         special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
         doc="PD = (1 - l-order) S, between -1 and 0.",
+    ),
+    Formula(
+        "channel_offset", "zeta = z - a at u = u0 + delta", ("scalar_channel", "channel_offset"), CHANNEL_OFFSET, ("c_ft",),
+        special=(((0.0, 1.0, 1.0, 1.0), 0.0),),
+        doc="zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0).",
+    ),
+    Formula(
+        "channel_moments", "the saddle-point integrands", ("scalar_channel", "channel_mass"), CHANNEL, ("c_ft",),
+        outputs=tuple((name, f"channel_{name}") for name in MOMENTS), varying=("delta",),
+        doc="(" + ", ".join(MOMENTS) + ") of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta "
+        "with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6).",
     ),
 )  # fmt: skip
 

@@ -27,9 +27,9 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
         "",
         *textwrap.wrap(row.doc, 110),
         "",
-        f"Formula:   {sp.sstr(trace.stages[1].expression)}",
-        f"Computed:  {sp.sstr(trace.expression)}",
-        f"Source:    derivations.{derivation}, result {key!r}",
+        f"Formula:   {sp.sstr(trace.stages[1].expression) if not row.outputs else 'see the source'}",
+        *([] if row.outputs else [f"Computed:  {sp.sstr(trace.expression)}"]),
+        f"Source:    derivations.{derivation}, {_results(row)}",
         f"Accuracy:  {statement(row, backend)}",
         f"Generator: numerics.codegen {VERSION}, backend {backend}",
     ]
@@ -38,6 +38,11 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
         for line in lines
         for wrapped in (textwrap.wrap(line, 118, subsequent_indent=" " * 11, break_long_words=False) or [""])
     ) + "\n"
+
+
+def _results(row: Formula) -> str:
+    keys = [key for _, key in row.outputs] or [row.source[1]]
+    return ("results " if len(keys) > 1 else "result ") + ", ".join(keys)
 
 
 def init_text() -> str:

@@ -24,7 +24,8 @@ def sign_and_log(ratio: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
             under *= base**-exponent
         else:
             over *= factor
-    return sp.sign(over) * sp.sign(under), sp.log(sp.Abs(over)) - sp.log(sp.Abs(under))
+    sign = [sp.Integer(1) if part.is_nonnegative else sp.sign(part) for part in (over, under)]  # used for large ratios: not 0
+    return sp.Mul(*sign), sp.log(sp.Abs(over)) - sp.log(sp.Abs(under))
 
 
 class Node(sp.Function):
@@ -55,6 +56,10 @@ class Rounded(Node):
     nargs = 1
     is_real = True
 
+    @classmethod
+    def eval(cls, x):
+        return x if x.is_Number else None
+
     def definition(self):
         return self.args[0]
 
@@ -70,6 +75,12 @@ class RatioNode(Node):
 
     nargs = 1
     is_real = True
+
+    @classmethod
+    def eval(cls, x):  # odd functions, all of them
+        if x.is_zero:
+            return sp.Integer(0)
+        return -cls(-x) if x.could_extract_minus_sign() else None
 
     @property
     def region(self):
@@ -148,6 +159,11 @@ class hypot(Node):
 
     nargs = 2
     is_real = True
+
+    @classmethod
+    def eval(cls, a, b):  # even in both
+        if a.could_extract_minus_sign() or b.could_extract_minus_sign():
+            return cls(*(-x if x.could_extract_minus_sign() else x for x in (a, b)))
 
     def definition(self):
         a, b = self.args

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from numerics.codegen.formulas import Formula
-from numerics.codegen.nodes import Node
+from numerics.codegen.nodes import Node, RatioNode
 from numerics.codegen.rules import rewrite
 from numerics.codegen.text import decimal
 
@@ -69,7 +69,8 @@ def source_expression(row: Formula) -> sp.Expr:
     import derivations
 
     derivation, key = row.source
-    return derivations.derive(derivation).results[key]
+    results = derivations.derive(derivation).results
+    return sp.Tuple(*[results[output] for _, output in row.outputs]) if row.outputs else results[key]
 
 
 def compile_formula(row: Formula) -> Trace:
@@ -84,6 +85,11 @@ def compile_formula(row: Formula) -> Trace:
     trace = Trace({symbol: symbol.name for symbol in renamed.values()})
     trace.add("source", f"derivations.{derivation}, result {key!r}", expression)
     trace.add("arguments", "the kernel's own argument names", expression.subs(renamed, simultaneous=True))
+    if row.outputs:
+        from numerics.codegen.channel import factored
+
+        trace.add("product rule", "what the outputs share is named once", factored(row.name).subs(renamed, simultaneous=True))
+        return trace
     return _optimise(trace)
 
 
@@ -99,8 +105,18 @@ def _optimise(trace: Trace) -> Trace:
     stable = rewrite(trace.expression, log=used)
     if used:
         trace.add("stable form", "rules: " + ", ".join(used), stable)
-    trace.regions = _split_range(stable)
+    _parity(trace)
+    trace.regions = _split_range(trace.expression)
     return trace
+
+
+def _parity(trace: Trace) -> None:
+    """An even function of an argument is one of its absolute value: the stable forms are computed for positive ratios."""
+    ratios = sorted((node.args[0] for node in trace.expression.atoms(RatioNode)), key=sp.default_sort_key)
+    for symbol in trace.arguments:
+        flip = {symbol: -symbol}
+        if any(x.xreplace(flip) == -x for x in ratios) and trace.expression.xreplace(flip) == trace.expression:
+            trace.add("parity", f"even in {symbol}", trace.expression.xreplace({symbol: sp.Abs(symbol)}))
 
 
 def _split_range(expression: sp.Expr) -> tuple[Region, ...]:

@@ -57,15 +57,25 @@ def _function(name: str, arguments: str, lines: list[str], doc: str = "") -> str
     return f"def {name}({arguments}):\n" + "\n".join(f"    {line}" for line in body)
 
 
+def print_tuple_core(row: Formula, trace: Trace) -> str:
+    """The core of a kernel with several outputs, every output of the broadcast shape."""
+    program = lower(tuple(trace.expression), trace.arguments, frozenset(row.varying))
+    lines, results = statements(program, NUMPY, RESERVED)
+    returned = [f"    {result},  # {name}" for result, (name, _) in zip(results, row.outputs)]
+    return _function("_core", ", ".join(trace.arguments.values()), [*lines, "return (", *returned, ")"])
+
+
 def print_module(row: Formula, trace: Trace, header: str) -> str:
     """The whole kernel file."""
-    helpers = "elementwise, patch" if trace.regions else "elementwise"
-    arguments = ", ".join(row.arguments.values())
     names = tuple(row.arguments.values())
+    arguments = ", ".join(names)
+    driver = "broadcast" if row.outputs else "elementwise"
+    helpers = f"{driver}, patch" if trace.regions else driver
     call = _function(
         row.name, arguments,
-        [f"return elementwise(_core, {names!r}, {row.positive!r}, ({arguments}{',' if len(names) == 1 else ''}))"],
+        [f"return {driver}(_core, {names!r}, {row.positive!r}, ({arguments}{',' if len(names) == 1 else ''}))"],
         f"{row.title[0].upper()}{row.title[1:]}: {row.doc}",
     )
-    parts = [f'"""{header}"""', f"import numpy as np\n\nfrom numerics.kernels._elementwise import {helpers}", print_core(trace), call]
-    return parts[0] + "\n\n" + parts[1] + "\n\n\n" + "\n\n\n".join(parts[2:]) + "\n"
+    core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
+    imports = f"import numpy as np\n\nfrom numerics.kernels._elementwise import {helpers}"
+    return f'"""{header}"""\n\n{imports}\n\n\n{core}\n\n\n{call}\n'

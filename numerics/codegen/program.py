@@ -81,15 +81,20 @@ class Program:
         return "\n".join([*lines, "return " + ", ".join(f"%{o}" for o in self.outputs)])
 
 
-def lower(expressions: sp.Expr | tuple[sp.Expr, ...], arguments: dict[sp.Symbol, str]) -> Program:
+def lower(
+    expressions: sp.Expr | tuple[sp.Expr, ...], arguments: dict[sp.Symbol, str], varying: frozenset[str] | None = None
+) -> Program:
     """The program that computes the expressions from the arguments (symbol -> printed name).
+
+    With `varying`, products are ordered so that what does not depend on those arguments is multiplied first, by its
+    own, smaller shape (loop-invariant code motion, which broadcasting turns into speed).
 
     Raises UnsupportedNode naming a node no printer knows, and ValueError for a symbol that is no argument.
     """
     if isinstance(expressions, sp.Basic):
         expressions = (expressions,)
     program = Program(tuple(arguments.values()))
-    lowering = _Lowering(program, arguments)
+    lowering = _Lowering(program, arguments, varying)
     for name in arguments.values():
         program.emit("argument", payload=name)
     program.outputs = tuple(lowering(expr) for expr in expressions)
@@ -99,8 +104,9 @@ def lower(expressions: sp.Expr | tuple[sp.Expr, ...], arguments: dict[sp.Symbol,
 class _Lowering:
     """Walks an expression bottom-up and emits values into a program."""
 
-    def __init__(self, program: Program, arguments: dict[sp.Symbol, str]):
-        self.program, self.arguments = program, arguments
+    def __init__(self, program: Program, arguments: dict[sp.Symbol, str], varying: frozenset[str] | None):
+        self.program, self.arguments, self.varying = program, arguments, varying
+        self._varies: list[bool] = []
         self.memo: dict[sp.Basic, int] = {}
 
     def __call__(self, expr: sp.Basic) -> int:
@@ -168,29 +174,47 @@ class _Lowering:
         return first
 
     def _mul(self, expr: sp.Mul) -> int:
-        emit = self.program.emit
-        coefficient, rest = expr.as_coeff_Mul()
-        if coefficient.is_negative:
-            return emit("neg", self(-expr))
+        """Numbers into one constant, then the factors above the line (unvarying ones first), then one division."""
+        if expr.as_coeff_Mul()[0].is_negative:
+            return self.program.emit("neg", self(-expr))
+        numbers = [factor for factor in expr.args if factor.is_number and factor.is_real]
         over, under = [], []
-        for factor in sorted(sp.Mul.make_args(rest), key=sp.default_sort_key):
+        for factor in sorted((f for f in expr.args if f not in numbers), key=sp.default_sort_key):
             base, exponent = factor.as_base_exp()
             inverse = exponent.is_Rational and exponent.is_negative
             (under if inverse else over).append(base**-exponent if inverse else factor)
-        p, q = coefficient.as_numer_denom() if coefficient.is_Rational else (coefficient, sp.Integer(1))
-        if _power_of_two(q):  # exact in binary: one multiplication
-            p, q = coefficient, sp.Integer(1)
-        values = [*([] if p == 1 else [self(p)]), *map(self, over)] or [self(sp.Integer(1))]
-        result = values[0]
-        for value in values[1:]:
-            result = emit("mul", result, value)
-        divisors = [*([] if q == 1 else [self(q)]), *map(self, under)]
-        if divisors:
-            divisor = divisors[0]
-            for value in divisors[1:]:
+        p, q = sp.Mul(*numbers), sp.Integer(1)
+        if p.is_Rational and not _power_of_two(p.q):  # a third is not exact: divide by three
+            p, q = sp.Integer(p.p), sp.Integer(p.q)
+        above = [*([] if p == 1 else [self(p)]), *map(self, over)]
+        below = [*([] if q == 1 else [self(q)]), *map(self, under)]
+        if self.varying is None:
+            return self._quotient(above, below)
+        fixed = self._quotient([v for v in above if not self.varies(v)], [v for v in below if not self.varies(v)])
+        one = self(sp.Integer(1))
+        return self._quotient(
+            [*([] if fixed == one else [fixed]), *[v for v in above if self.varies(v)]], [v for v in below if self.varies(v)]
+        )
+
+    def _quotient(self, above: list[int], below: list[int]) -> int:
+        emit = self.program.emit
+        first, *rest = above or [self(sp.Integer(1))]
+        for value in rest:
+            first = emit("mul", first, value)
+        if below:
+            divisor, *rest = below
+            for value in rest:
                 divisor = emit("mul", divisor, value)
-            result = emit("div", result, divisor)
-        return result
+            first = emit("div", first, divisor)
+        return first
+
+    def varies(self, value: int) -> bool:
+        """Whether a value depends on an argument that varies along the inner axis."""
+        known = self._varies
+        for index in range(len(known), value + 1):
+            v = self.program.values[index]
+            known.append(v.payload in self.varying if v.kind == "argument" else any(known[o] for o in v.operands))
+        return known[value]
 
     def _pow(self, expr: sp.Pow) -> int:
         emit = self.program.emit
@@ -224,5 +248,5 @@ class _Lowering:
         return result
 
 
-def _power_of_two(q: sp.Expr) -> bool:
-    return q.is_Integer and q > 0 and int(q) & (int(q) - 1) == 0
+def _power_of_two(q: int) -> bool:
+    return q & (q - 1) == 0

@@ -1,6 +1,8 @@
 """The generated NumPy kernels (`python -m numerics.codegen --write`); each file says formula, source and accuracy."""
 
 from numerics.kernels.c_ft import c_ft
+from numerics.kernels.channel_moments import channel_moments
+from numerics.kernels.channel_offset import channel_offset
 from numerics.kernels.dual_map import dual_map
 from numerics.kernels.ell_order import ell_order
 from numerics.kernels.k import k
@@ -12,6 +14,8 @@ from numerics.kernels.sensitivity import sensitivity
 
 __all__ = [
     "c_ft",
+    "channel_moments",
+    "channel_offset",
     "dual_map",
     "ell_order",
     "k",

@@ -5,6 +5,8 @@ blocks of BLOCK elements (its temporaries then stay in the second-level cache) a
 float32 arguments are computed in float64, block by block, and rounded once.
 """
 
+import math
+
 import numpy as np
 
 BLOCK = 8192  # elements; 64 KiB a temporary
@@ -32,9 +34,41 @@ def elementwise(core, names, positive, arguments):
     with np.errstate(**_QUIET):
         if len(shapes) > 1 or max(a.size for a in arrays) > BLOCK:
             return _in_blocks(core, arrays, dtype)
-        if plain:
-            return core(*arrays)[()]
-        return core(*[a.astype(_DOUBLE) for a in arrays]).astype(dtype)[()]
+        shape = shapes.pop() if shapes else ()
+        return _finished(core(*(arrays if plain else [a.astype(_DOUBLE) for a in arrays])), shape, dtype)
+
+
+def broadcast(core, names, positive, arguments):
+    """Apply a core with several outputs; each has the broadcast shape and the dtype that `elementwise` would give.
+
+    The arguments are not broadcast before they reach the core: what depends on few of them is computed on their shape.
+    """
+    arrays = [_as_real(n, a) for n, a in zip(names, arguments)]
+    for name, array in zip(names, arrays):
+        if name in positive and (array <= 0).any():
+            _refuse(name, array)
+    dtype = _result_dtype(arguments, arrays)
+    arrays = [a.astype(_DOUBLE, copy=False) for a in arrays]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    size = math.prod(shape)
+    with np.errstate(**_QUIET):
+        if size <= BLOCK:
+            return tuple(_finished(result, shape, dtype) for result in core(*arrays))
+        step = max(1, BLOCK * shape[0] // size)
+        outputs = ()
+        for start in range(0, shape[0], step):
+            rows = slice(start, start + step)
+            results = core(*[a[rows] if a.ndim == len(shape) and len(a) > 1 else a for a in arrays])
+            outputs = outputs or tuple(np.empty(shape, dtype) for _ in results)
+            for output, result in zip(outputs, results):
+                output[rows] = result
+        return outputs
+
+
+def _finished(result, shape, dtype):
+    """A result in its shape and dtype; one that does not depend on every argument is repeated."""
+    result = np.asarray(result, dtype)
+    return (result if result.shape == shape else np.broadcast_to(result, shape).copy())[()]
 
 
 def _in_blocks(core, arrays, dtype):

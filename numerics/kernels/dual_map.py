@@ -4,7 +4,7 @@ beta = c_ft sinh(2 t), where t = (X^T nu)_d is the integrated residual of the co
 
 Formula:   c_ft*sinh(2*t)
 Computed:  ScaledSinh(c_ft, 2*t)
-Source:    derivations.implicit_bias, result 'dual_map'
+Source:    derivations.implicit_bias, result dual_map
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """

@@ -3,8 +3,8 @@
 Between 2 (|beta| << c_ft: lazy) and 1 (|beta| >> c_ft: rich).
 
 Formula:   beta*asinh(beta/c_ft)/(c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1))
-Computed:  1 + TanhHalfAsinh(beta/c_ft)/AsinhMinusTanhHalf(beta/c_ft)
-Source:    derivations.metrics, result 'ell_order'
+Computed:  1 + TanhHalfAsinh(Abs(beta)/c_ft)/AsinhMinusTanhHalf(Abs(beta)/c_ft)
+Source:    derivations.metrics, result ell_order
 Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """
@@ -23,7 +23,7 @@ def _near(beta, c_ft):
 
 
 def _core(beta, c_ft):
-    t1 = beta / c_ft
+    t1 = np.abs(beta) / c_ft
     t2 = t1 / (1.0 + np.sqrt(1.0 + t1 * t1))
     size = np.abs(t1)
     out = 1.0 + t2 / (np.log1p(t1 + t1 * t2) - t2)

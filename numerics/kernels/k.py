@@ -4,7 +4,7 @@ k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised
 
 Formula:   4*(c*(lam + 1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2)**2
 Computed:  4*(gamma**2/2 + (c + hypot(beta_pt, c))*(lam + 1))**2
-Source:    derivations.fine_tuning, result 'k'
+Source:    derivations.fine_tuning, result k
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """

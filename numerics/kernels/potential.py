@@ -3,8 +3,8 @@
 q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_ft (the paper's k is 4 c_ft^2).
 
 Formula:   c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1)/2
-Computed:  beta*AsinhMinusTanhHalf(beta/c_ft)/2
-Source:    derivations.implicit_bias, result 'potential'
+Computed:  Abs(beta)*AsinhMinusTanhHalf(Abs(beta)/c_ft)/2
+Source:    derivations.implicit_bias, result potential
 Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """
@@ -15,14 +15,16 @@ from numerics.kernels._elementwise import elementwise, patch
 
 
 def _far(beta, c_ft):
-    return 0.5 * beta * (0.6931471805599453 + np.log(np.abs(beta)) - 1.0 - np.log(c_ft)) * np.sign(beta)
+    t1 = np.abs(beta)
+    return 0.5 * (0.6931471805599453 + np.log(t1) - 1.0 - np.log(c_ft)) * t1
 
 
 def _core(beta, c_ft):
-    t1 = beta / c_ft
-    t2 = t1 / (1.0 + np.sqrt(1.0 + t1 * t1))
-    size = np.abs(t1)
-    out = 0.5 * beta * (np.log1p(t1 + t1 * t2) - t2)
+    t1 = np.abs(beta)
+    t2 = t1 / c_ft
+    t3 = t2 / (1.0 + np.sqrt(1.0 + t2 * t2))
+    size = np.abs(t2)
+    out = 0.5 * t1 * (np.log1p(t2 + t2 * t3) - t3)
     out = patch(out, size > 3.273390607896142e+150, _far, beta, c_ft)
     return out
 

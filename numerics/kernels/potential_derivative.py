@@ -4,7 +4,7 @@ q'(beta) = asinh(beta/c_ft) / 2.
 
 Formula:   asinh(beta/c_ft)/2
 Computed:  AsinhRatio(beta/c_ft)/2
-Source:    derivations.implicit_bias, result 'potential_derivative'
+Source:    derivations.implicit_bias, result potential_derivative
 Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """

@@ -6,7 +6,7 @@ Formula:   beta_pt**2*(lam + 1)/(c*sqrt(beta_pt**2/c**2 + 1)*(c*(lam + 1)*(sqrt(
            gamma**2/2))
 Computed:  (lam + 1)*Rounded(beta_pt*Rounded(beta_pt/hypot(beta_pt, c)))/(gamma**2/2 + (c + hypot(beta_pt, c))*(lam +
            1))
-Source:    derivations.metrics, result 'sensitivity'
+Source:    derivations.metrics, result sensitivity
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """
