@@ -20,6 +20,7 @@ _READING_ORDER = (
     "implicit_bias",
     "fine_tuning",
     "metrics",
+    "regimes",
     "scalar_channel",
     "sensitivity",
 )

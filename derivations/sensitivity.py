@@ -1,7 +1,7 @@
 """How the saddle point moves: exact derivatives by the implicit function theorem.
 
-The integrals over u are differentiated at fixed u. A parameter then acts through what it says explicitly, and through the
-two quantities that hide it: zeta = z(u) - a and d = c_ft sinh(u) - a.
+The integrals over u are differentiated at fixed u. A parameter then acts through what it says explicitly, and through
+the two quantities that hide it: zeta = z(u) - a and d = c_ft sinh(u) - a.
 """
 
 from __future__ import annotations
@@ -10,7 +10,23 @@ import sympy as sp
 
 from derivations.ledger.step import Derivation, Step, both, eq
 from derivations.scalar_channel import channel_offset, channel_shift, integrands
-from derivations.symbols import a, c_ft, delta, g, s2, shift, start, tau2, u, u0, zeta
+from derivations.symbols import (
+    FORCING,
+    JACOBIAN,
+    MOVING,
+    a,
+    c_ft,
+    delta,
+    g,
+    s2,
+    shift,
+    start,
+    t,
+    tau2,
+    u,
+    u0,
+    zeta,
+)
 
 #: parameter -> (d zeta, d d) at fixed u
 HIDDEN = {
@@ -47,36 +63,38 @@ def results() -> dict[str, sp.Expr]:
 
 
 def _chain_rule(name: str, parameter: sp.Symbol) -> Step:
-    """The explicit integrand in (u, a) against `along`."""
+    """The explicit integrand in (u, a), differentiated, against `along` written in the kernel's variables."""
     explicit = {zeta: c_ft * sp.sinh(u) + g / 2 * (u - start) - a, shift: c_ft * sp.sinh(u) - a}
     integrand = integrands()[f"channel_{name}"]
     direct = sp.diff(integrand.subs(explicit, simultaneous=True), parameter)
+    at_node = {u: u0 + delta, a: c_ft * sp.sinh(u0) + g / 2 * (u0 - start)}
     return Step(
         f"{name} along {_NAMES[parameter]}",
         "identity",
-        eq(direct, along(integrand, parameter).subs(explicit, simultaneous=True)),
-        "Differentiate the written-out integrand at fixed u, or use d zeta and d d of the chain rule: the same.",
+        eq(direct.subs(at_node, simultaneous=True), _written_out(along(integrand, parameter))),
+        "Differentiate the integrand in (u, a) at fixed u and put in the node u = u0 + delta with a = z(u0): "
+        "the chain rule through zeta and d gives the same, without the cancellation.",
     )
 
 
 def _implicit() -> list[Step]:
-    """Two equations F1 = F2 = 0 in (log s2, log g), moved by a parameter p."""
-    p = sp.Symbol("p", real=True)
-    f = sp.Matrix(2, 2, sp.symbols("F_1s F_1g F_2s F_2g", real=True))
-    forcing = sp.Matrix(sp.symbols("F_1p F_2p", real=True))
-    x, y = (sp.Function(name, real=True)(p) for name in ("x", "y"))
-    move = -f.inv() * forcing
+    """Two equations F1 = F2 = 0 in (x, y) = (log s2, log g), moved by a parameter t."""
+    jacobian, forcing = sp.Matrix(2, 2, JACOBIAN), sp.Matrix(FORCING)
+    x, y = (function(t) for function in MOVING)
+    move = -jacobian.inv() * forcing
     theorem = Step(
         "implicit function theorem",
         "definition",
-        both(*(eq(sp.Derivative(v, p), m) for v, m in zip((x, y), move, strict=True))),
-        "Along the solution F(x(p), y(p), p) = 0, so J (x', y') + F_p = 0; J is invertible because the fixed point "
-        "is unique.",
+        both(*(eq(sp.Derivative(v, t), m) for v, m in zip((x, y), move, strict=True))),
+        "Along the solution F(x(t), y(t), t) = 0, so J (x', y') + F_t = 0; J is invertible as the fixed point is "
+        "unique.",
     )
     holds = Step(
         "the moved equations still hold",
         "identity",
-        both(*(eq(f[i, 0] * sp.Derivative(x, p) + f[i, 1] * sp.Derivative(y, p), -forcing[i]) for i in range(2))),
+        both(
+            *(eq(sum(jacobian[i, j] * sp.Derivative(v, t) for j, v in enumerate((x, y))), -forcing[i]) for i in (0, 1))
+        ),
         "Substitute the derivatives back.",
         given=(theorem,),
     )

@@ -81,3 +81,8 @@ LATEX: dict[sp.Basic, str] = {
     ridge: r"\eta",
     readout: r"v_{\mathrm{re}}",
 }
+
+# --- two equations in two unknowns, moved by a parameter ---------------------------------------------------------
+JACOBIAN = sp.symbols("F1_x F1_y F2_x F2_y", real=True)
+FORCING = sp.symbols("F1_t F2_t", real=True)
+MOVING = tuple(sp.Function(name, real=True) for name in "xy")

@@ -51,6 +51,22 @@ def to_ball(expr: sp.Expr, values: dict):
 
 
 @dataclass(frozen=True)
+class Number(Proof):
+    """An inequality between two numbers, by ball arithmetic."""
+
+    def prove(self, relation: Relational) -> Outcome:
+        gap = gap_of(relation)
+        if gap is None or gap.doit().free_symbols:
+            return Outcome(False, "not an inequality between numbers")
+        try:
+            import flint  # noqa: F401
+        except ImportError:
+            return Outcome(False, "python-flint is not installed")
+        ball = to_ball(gap.doit(), {})
+        return Outcome(bool(ball > 0), f"ball arithmetic: the gap is {ball.str(8)}")
+
+
+@dataclass(frozen=True)
 class Ball(Proof):
     """gap > 0 for variable in [low, high] (the other symbols must be gone), by bisection."""
 

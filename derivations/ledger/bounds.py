@@ -80,7 +80,7 @@ class Signs(Proof):
         strict = isinstance(relation, STRICT)
         word = "> 0" if strict else ">= 0"
         if self.witness is None:
-            good = has_sign(gap, strict) or (not strict and reduces_to_zero(gap))
+            good = has_sign(gap, strict) or has_sign(sp.expand(gap), strict) or (not strict and reduces_to_zero(gap))
             return Outcome(good, f"{gap} {word} term by term" if good else "sign not known")
         if not reduces_to_zero(gap - self.witness):
             return Outcome(False, "the gap is not the stated expression")
@@ -107,10 +107,20 @@ class Rising(Proof):
             return Outcome(False, f"{self.variable} is not known to start at 0")
         gap = gap.doit()
         start = gap.subs(self.variable, 0)
+        if start.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
+            start = sp.limit(gap, self.variable, 0, "+")
         if not (has_sign(start, False) or reduces_to_zero(start)):
             return Outcome(False, f"not known to be >= 0 at {self.variable} = 0")
         inner = self.slope.prove(_claim(sp.diff(gap, self.variable), strict))
         return Outcome(inner.proved, f">= 0 at {self.variable} = 0 and rising there on: {inner.text}")
+
+
+def rising(variable: sp.Symbol, times: int, last: Proof | None = None) -> Proof:
+    """Rising, applied to the slope, to the slope of the slope, ... `times` times; then `last` (Signs)."""
+    proof = last or Signs()
+    for _ in range(times):
+        proof = Rising(variable, proof)
+    return proof
 
 
 @dataclass(frozen=True)
