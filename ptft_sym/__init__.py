@@ -28,9 +28,9 @@ _HOMES = {
     # exact solutions at finite dimension
     "compare": ("numerics.diagonal", "compare"),
     "finetune": ("numerics.diagonal.finetune", "finetune"),
+    "finetune_scan": ("numerics.diagonal.finetune", "scan"),
     "gradient_flow": ("numerics.diagonal", "gradient_flow"),
     "interpolate": ("numerics.diagonal", "interpolate"),
-    "scan": ("numerics.diagonal.finetune", "scan"),
     "simulate": ("numerics.diagonal", "simulate"),
 }
 

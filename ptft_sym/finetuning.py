@@ -133,7 +133,8 @@ def save(folder, solved, data, scanned=()):
     from ptft_sym import plots
 
     with replacing(folder / "scan.png") as partial:
-        plots.scan(np.array([_scan_row(one) for one in scanned]), partial, _title(scanned[0].init, "lam"))
+        rows = np.array([_scan_row(one) for one in scanned])
+        plots.scan(rows, partial, _title(scanned[0].init, "lam"), best=best(scanned)[0] if solved.test else None)
     return ["solution.npz", "scan.csv", "scan.png"]
 
 
@@ -145,9 +146,9 @@ def _scan_row(one):
 
 
 def best(scanned):
-    """The entry of least test error (wrong signs where the targets are +-1, else mse), and the quantity's name."""
+    """Index of the least test error (wrong signs where the targets are +-1, else mse), and the quantity's name."""
     name = "misclassified" if np.isfinite(scanned[0].test.misclassified) else "mse"
-    return min(scanned, key=lambda one: (getattr(one.test, name), one.test.mse)), name
+    return min(range(len(scanned)), key=lambda i: (getattr(scanned[i].test, name), scanned[i].test.mse)), name
 
 
 def show_scan(scanned, console=None):
@@ -160,7 +161,8 @@ def show_scan(scanned, console=None):
     if scanned[0].test is None:
         console.print("no test data, so no best lam: give --x-test and --y-test")
         return
-    top, name = best(scanned)
+    index, name = best(scanned)
+    top = scanned[index]
     value, error = getattr(top.test, name), getattr(top.test, f"{name}_se")
     label = "test errors" if name == "misclassified" else "test mse"
     ties = sum(getattr(one.test, name) <= value + error for one in scanned)

@@ -44,7 +44,7 @@ def command(
     names = {"x_pt": x_pt, "y_pt": y_pt, "x_ft": x_ft, "y_ft": y_ft, "x_test": x_test, "y_test": y_test}
     data = finetuning.load(names, standardise, draw)
     solved = pt.finetune(*data.train, init, **data.test, ridge=ridge)
-    scanned = pt.scan(*data.train, init, SCAN_LAM, **data.test, ridge=ridge) if scan else []
+    scanned = pt.finetune_scan(*data.train, init, SCAN_LAM, **data.test, ridge=ridge) if scan else []
     folder = result_folder(out, "ptft-finetune", force)
     typer.echo(data.message)
     finetuning.show(solved)
