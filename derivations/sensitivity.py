@@ -9,7 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.ledger.step import Derivation, Step, both, eq
-from derivations.scalar_channel import channel_offset, channel_shift, integrands
+from derivations.scalar_channel import channel_offset, channel_shift, integrands, posterior_residual
 from derivations.symbols import (
     FORCING,
     JACOBIAN,
@@ -62,18 +62,54 @@ def results() -> dict[str, sp.Expr]:
     return formulas
 
 
-def _chain_rule(name: str, parameter: sp.Symbol) -> Step:
-    """The explicit integrand in (u, a), differentiated, against `along` written in the kernel's variables."""
+def _lemma() -> Step:
+    return Step(
+        "sum to product",
+        "identity",
+        eq(sp.sinh(u0 + delta), sp.sinh(u0) + 2 * sp.cosh(u0 + delta / 2) * sp.sinh(delta / 2)),
+        "The difference of two hyperbolic sines as a product, which does not cancel for small delta.",
+    )
+
+
+def _factors() -> dict[str, tuple[sp.Expr, sp.Expr]]:
+    """Factors of the integrands, each with the density it is divided by: error = mass * ratio."""
+    inner = integrands()
+    density = inner["channel_slack"] * 2 / g
+    ratio = posterior_residual() ** 2 + tau2 * s2 / (tau2 + s2)
+    return {
+        "mass": (inner["channel_mass"], density),
+        "dof": (inner["channel_dof"], density),
+        "ratio": (ratio, sp.Integer(1)),
+    }
+
+
+def _residual() -> Step:
+    """xhat - E[x | z] as the integrands use it, against its definition."""
+    observed = shift + g / 2 * (u - start)
+    return Step(
+        "error per unit of mass",
+        "identity",
+        eq((shift - tau2 / (tau2 + s2) * observed) ** 2 + tau2 * s2 / (tau2 + s2), _factors()["ratio"][0]),
+        "Squared distance to the posterior mean plus posterior variance, with zeta = d + (g/2)(u - start). "
+        "The error is this times the mass, so the product rule gives its derivatives.",
+    )
+
+
+def _chain_rule(name: str, parameter: sp.Symbol, lemma: Step) -> Step:
+    """The explicit factor in (u, a), differentiated, against `along` written in the kernel's variables."""
     explicit = {zeta: c_ft * sp.sinh(u) + g / 2 * (u - start) - a, shift: c_ft * sp.sinh(u) - a}
-    integrand = integrands()[f"channel_{name}"]
-    direct = sp.diff(integrand.subs(explicit, simultaneous=True), parameter)
+    factor, density = _factors()[name]
+    in_full, weight = (expr.subs(explicit, simultaneous=True) for expr in (factor, density))
     at_node = {u: u0 + delta, a: c_ft * sp.sinh(u0) + g / 2 * (u0 - start)}
+    direct = sp.expand(sp.diff(in_full, parameter) / weight).subs(at_node, simultaneous=True)
+    by_chain = _written_out(sp.expand(along(factor, parameter) / density))
     return Step(
         f"{name} along {_NAMES[parameter]}",
         "identity",
-        eq(direct.subs(at_node, simultaneous=True), _written_out(along(integrand, parameter))),
-        "Differentiate the integrand in (u, a) at fixed u and put in the node u = u0 + delta with a = z(u0): "
-        "the chain rule through zeta and d gives the same, without the cancellation.",
+        eq(direct, by_chain),
+        "Per unit of the Gaussian density: differentiate in (u, a) at fixed u and put in the node u = u0 + delta with "
+        "a = z(u0); the chain rule through zeta and d gives the same, without the cancellation.",
+        given=(lemma,),
     )
 
 
@@ -104,8 +140,11 @@ def _implicit() -> list[Step]:
 def derive() -> Derivation:
     """Exact sensitivities of the saddle point."""
     formulas = results()
-    steps = [_chain_rule(name, p) for name in ("error", "dof") for p in (c_ft, a, tau2, start)]
-    steps += [_chain_rule("mass", p) for p in (c_ft, g, s2)]
+    lemma = _lemma()
+    component = (c_ft, a, tau2, start)
+    steps = [lemma, _residual()]
+    steps += [_chain_rule("mass", p, lemma) for p in (*component, g, s2)]
+    steps += [_chain_rule(name, p, lemma) for name in ("dof", "ratio") for p in component]
     return Derivation(
         "sensitivity",
         "Sensitivities of the prediction",
