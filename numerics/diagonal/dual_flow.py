@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from numerics.diagonal.maps import mobility, point
-from numerics.diagonal.trajectory import FlowError, Trajectory
+from numerics.diagonal.maps import angle, mobility, point
+from numerics.diagonal.trajectory import Budget, FlowError, Trajectory
 
 __all__ = ["dual_flow"]
 
@@ -23,20 +23,23 @@ def dual_flow(
 ) -> Trajectory:
     """Trajectory from beta = 0 with scales ``c`` (D,) until ``||X beta - y|| <= stop ||y||``; BDF, exact Jacobian.
 
-    The absolute tolerance is set in units of the angle ``2 X^T nu``, in which one e-fold of every beta_d is 1,
-    however small the initialisation.
+    The absolute tolerance is set in units of the angle ``2 X^T nu``: one e-fold of beta_d is 1 however small the
+    initialisation, and a large initialisation, which turns by less than 1, is followed in its own smaller unit.
 
     Raises
     ------
     FlowError
-        If the integrator fails or the residual never falls to ``stop`` (noise with n > D, conflicting rows).
+        If the integrator fails or makes no headway towards ``stop``.
     """
     size = np.linalg.norm(y)
     if size == 0.0:
         return _assemble(X, y, c, np.zeros(1), np.zeros((1, len(X))), lambda t: np.zeros((len(X), np.size(t))), before)
     beta_of = lambda nu: point(2 * (nu @ X), c)  # noqa: E731
 
-    def slope(_, nu):
+    budget = Budget()
+
+    def slope(time, nu):
+        budget.spend(time)
         return y - X @ beta_of(nu)
 
     def jacobian(_, nu):
@@ -47,18 +50,18 @@ def dual_flow(
         return np.linalg.norm(y - X @ beta_of(nu)) / size - stop
 
     arrived.terminal = True
-    reach = np.abs(X).sum(axis=0).max()
+    turn = min(1.0, float(np.max(angle(np.abs(y).max() / np.abs(X).max(), c))))
+    unit = turn / np.abs(X).sum(axis=0).max()  # size of the nu that make such a turn
     fastest = np.linalg.norm(-jacobian(0, np.zeros(len(X))), 2)
     found = solve_ivp(
         slope, (0.0, LATEST / fastest), np.zeros(len(X)), "BDF", jac=jacobian, events=arrived, dense_output=True,
-        rtol=rtol, atol=rtol / reach, first_step=1e-3 * rtol / (reach * np.abs(y).max()),
+        rtol=rtol, atol=rtol * unit, first_step=1e-3 * rtol * unit / np.abs(y).max(),
     )  # fmt: skip
     if found.status != 1:
         left = np.linalg.norm(slope(0, found.y[:, -1])) / size
         raise FlowError(
             f"gradient_flow: training residual {left:.3g} at time {found.t[-1]:.3g}, {stop:g} was asked for "
-            f"({found.message}); if no beta interpolates (noise with n > D, conflicting rows) it never falls further; "
-            "otherwise lower rtol or raise stop"
+            f"({found.message}): lower rtol or raise stop"
         )
     return _assemble(X, y, c, found.t, found.y.T, found.sol, before)
 

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from numerics.diagonal.dual_flow import dual_flow
 from numerics.diagonal.interpolation import interpolate
-from numerics.diagonal.trajectory import FlowError, Trajectory
+from numerics.diagonal.trajectory import Budget, FlowError, Trajectory, check_reachable
 from numerics.diagonal.weights import Weights
 from numerics.task import Initialization
 from numerics.validate import as_array, check_design, check_number
@@ -61,6 +61,7 @@ def gradient_flow(
         raise ValueError(f"variables = {variables!r} is not allowed: it must be 'weights' or 'dual'")
     stop = check_number("stop", stop, 0.0, 1.0, open_low=True, open_high=True)
     rtol = check_number("rtol", rtol or (1e-11 if variables == "weights" else 1e-8), 1e-13, 1.0, open_high=True)
+    check_reachable(X, y, stop)
     weights = Weights.start(init, X.shape[1])
     if beta_pt is not None:
         beta_pt = as_array("beta_pt", beta_pt, ndim=1)
@@ -73,6 +74,7 @@ def gradient_flow(
     X_ft, y_ft = check_design(X_ft, y_ft, "X_ft", "y_ft")
     if X_ft.shape[1] != X.shape[1]:
         raise ValueError(f"X_ft has {X_ft.shape[1]} columns and X has {X.shape[1]}: they must be equal")
+    check_reachable(X_ft, y_ft, stop)
     if first.weights is not None:
         weights = Weights(*(w[-1] for w in first.weights)).rebalance(init.gamma)
     else:
@@ -96,7 +98,10 @@ def weight_flow(X, y, start: Weights, stop: float = 1e-12, rtol: float = 1e-11, 
     G, Xty = X.T @ X, X.T @ y
     c = start.w_plus**2 + start.v_plus**2
 
-    def slope(_, state):
+    budget = Budget()
+
+    def slope(time, state):
+        budget.spend(time)
         wp, wm, vp, vm = state.reshape(4, dim)
         r = Xty - G @ (wp * vp - wm * vm)
         return np.concatenate([r * vp, -r * vm, r * wp, -r * wm])
@@ -126,8 +131,7 @@ def weight_flow(X, y, start: Weights, stop: float = 1e-12, rtol: float = 1e-11, 
         left = np.linalg.norm(y - X @ Weights(*found.y[:, -1].reshape(4, dim)).beta) / size
         raise FlowError(
             f"gradient_flow: training residual {left:.3g} at time {found.t[-1]:.3g}, {stop:g} was asked for "
-            f"({found.message}); if no beta interpolates (noise with n > D, conflicting rows) it never falls further; "
-            "otherwise lower rtol or raise stop"
+            f"({found.message}): lower rtol or raise stop"
         )
     return _assemble(X, y, c, found.t, found.y, found.sol, before)
 

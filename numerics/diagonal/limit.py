@@ -1,4 +1,4 @@
-"""Both stages solved exactly: pretraining to its limit, the map to the fine-tuning scale, fine-tuning to its limit."""
+"""Both stages to their limit, by the exact solution or by integrating the flow in its dual variables."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from numerics.diagonal.data import Cell
+from numerics.diagonal.dual_flow import dual_flow
 from numerics.diagonal.interpolation import interpolate
 from numerics.task import Initialization
+from numerics.validate import check_number
 
-__all__ = ["Outcome", "flow_limit", "solve_exact"]
+__all__ = ["Outcome", "flow_limit", "solve_exact", "solve_flow"]
 
 
 @dataclass(frozen=True)
@@ -53,3 +55,20 @@ def solve_exact(cell: Cell, init: Initialization, ridge: float = 0.0) -> Outcome
     beta, residual, iterations = flow_limit(cell.X, cell.y, init.c_ft(beta_pt), ridge)
     train = float(np.mean((cell.X @ beta - cell.y) ** 2))
     return Outcome(beta, beta_pt, max(residual, residual_pt), iterations, train)
+
+
+def solve_flow(cell: Cell, init: Initialization, stop: float = 1e-9, rtol: float = 1e-5) -> Outcome:
+    """Both stages by :func:`dual_flow`, each until its relative training residual is ``stop``.
+
+    The path follows the flow to ``rtol``; its end point does not depend on that, only on ``stop``.
+    """
+    stop = check_number("stop", stop, 0.0, 1.0, open_low=True, open_high=True)
+    rtol = check_number("rtol", rtol, 1e-13, 1.0, open_high=True)
+    beta_pt = cell.beta_pt
+    if cell.X_pt is not None:
+        beta_pt = dual_flow(cell.X_pt, cell.y_pt, np.full_like(beta_pt, init.c), stop, rtol).limit
+    scale = init.c_ft(beta_pt)
+    path = dual_flow(cell.X, cell.y, scale, stop, rtol)
+    train = float(2.0 * path.loss[-1] / len(cell.y))
+    exact = flow_limit(cell.X, cell.y, scale)[0]
+    return Outcome(path.limit, beta_pt, path.residual, path.steps, train, exact)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from numerics.diagonal.data import Cell, Design, draw
-from numerics.diagonal.limit import Outcome, solve_exact
+from numerics.diagonal.limit import Outcome, solve_exact, solve_flow
 from numerics.diagonal.records import measure, settings_of, to_dataset
 from numerics.diagonal.store import CellStore
 from numerics.task import Initialization, Task
@@ -78,8 +78,9 @@ def simulate(
     _check_choices(stages, method, alpha_pt, noise_pt, ridge)
     sizes = {a: _samples("alpha", a, dim) for a in alpha.tolist()}
     n_pt = None if alpha_pt is None else _samples("alpha_pt", check_number("alpha_pt", alpha_pt, 0.0), dim)
-    noises = check_number("noise", noise, 0.0), check_number("noise_pt", noise_pt, 0.0)
-    design = Design(dim, 0, n_pt, *noises)
+    noise, noise_pt = check_number("noise", noise, 0.0), check_number("noise_pt", noise_pt, 0.0)
+    design = Design(dim, 0, n_pt, noise, noise_pt)
+    _check_reachable(method, max(sizes.values()) if noise else 0, n_pt if noise_pt else 0, dim)
     solver = _solver(method, init, ridge, options)
     settings = settings_of(task, init, design, method, ridge, options)
     disk = CellStore(store, settings) if store is not None else None
@@ -119,6 +120,16 @@ def _check_choices(stages: str, method: str, alpha_pt: object, noise_pt: object,
         raise ValueError("stages = 'full' needs alpha_pt, the ratio of pretraining samples to dimensions")
 
 
+def _check_reachable(method: str, n: int, n_pt: int | None, dim: int) -> None:
+    """Refuse to run a path towards zero training error where none exists; ``n`` and ``n_pt`` are the noisy sizes."""
+    noisy = max(n, n_pt or 0)
+    if method != "exact" and noisy > dim:
+        raise ValueError(
+            f"method = {method!r} stops at a small training error, which {noisy} noisy samples of dimension "
+            f"{dim} do not have: use method = 'exact' (it gives least squares there) or fewer samples"
+        )
+
+
 def _samples(name: str, ratio: float, dim: int) -> int:
     n = round(ratio * dim)
     if n < 1:
@@ -133,8 +144,6 @@ def _solver(method: str, init: Initialization, ridge: float, options: dict) -> C
             raise TypeError(f"method 'exact' has no option {sorted(options)[0]!r}")
         return lambda cells: [solve_exact(cell, init, ridge) for cell in cells]
     if method == "flow":
-        from numerics.diagonal.dual_flow import solve_flow
-
         return lambda cells: [solve_flow(cell, init, **options) for cell in cells]
     from numerics.diagonal.descent import solve_descent
 

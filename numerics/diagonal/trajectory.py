@@ -9,7 +9,7 @@ import numpy as np
 
 from numerics.diagonal.weights import Weights
 
-__all__ = ["FlowError", "Trajectory", "effective_rank"]
+__all__ = ["Budget", "FlowError", "Trajectory", "check_reachable", "effective_rank"]
 
 
 class FlowError(RuntimeError):
@@ -26,6 +26,30 @@ def effective_rank(beta: np.ndarray) -> np.ndarray:
     share = size / np.where(total > 0.0, total, 1.0)
     entropy = -np.sum(share * np.log(np.where(share > 0.0, share, 1.0)), axis=-1)
     return np.where(total[..., 0] > 0.0, np.exp(entropy), 0.0)
+
+
+def check_reachable(X: np.ndarray, y: np.ndarray, stop: float) -> None:
+    """Raise FlowError where no beta brings the relative training residual down to ``stop``."""
+    size = np.linalg.norm(y)
+    floor = np.linalg.norm(y - X @ np.linalg.lstsq(X, y)[0]) / (size or 1.0)
+    if floor > stop:
+        raise FlowError(
+            f"gradient_flow: the training residual cannot fall below {floor:.3g} on these data (noise with n > D, or "
+            f"equal rows with different targets), and stop = {stop:g} was asked for: raise stop or use fewer samples"
+        )
+
+
+class Budget:
+    """Counts evaluations of a flow and raises FlowError when an integrator makes no headway."""
+
+    def __init__(self, calls: int = 1_000_000) -> None:
+        self.left = self.calls = calls
+
+    def spend(self, time: float) -> None:
+        """One evaluation at ``time``."""
+        self.left -= 1
+        if self.left < 0:
+            raise FlowError(f"gradient_flow: {self.calls} evaluations only reached time {time:.3g}: raise stop or rtol")
 
 
 @dataclass(frozen=True)
