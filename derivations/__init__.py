@@ -22,6 +22,7 @@ _READING_ORDER = (
     "metrics",
     "regimes",
     "scalar_channel",
+    "learned_solution",
     "sensitivity",
 )
 

@@ -86,3 +86,9 @@ LATEX: dict[sp.Basic, str] = {
 JACOBIAN = sp.symbols("F1_x F1_y F2_x F2_y", real=True)
 FORCING = sp.symbols("F1_t F2_t", real=True)
 MOVING = tuple(sp.Function(name, real=True) for name in "xy")
+
+# --- what pretraining knew of a coordinate, given what it left there ---------------------------------------------
+pt_gap = sp.Symbol("pt_gap", real=True)
+pt_var = sp.Symbol("pt_var", nonnegative=True)
+pt_cov = sp.Symbol("pt_cov", real=True)
+pull = sp.Symbol("pull", nonnegative=True)
