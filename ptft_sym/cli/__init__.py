@@ -47,7 +47,7 @@ class LazyGroup(TyperGroup):
 def load(name):
     """The real command behind a row of the table."""
     module, line = COMMANDS[name]
-    app = typer.Typer(add_completion=False)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name=name, short_help=line)(import_module(module).command)
     return typer.main.get_command(app)
 

@@ -1,0 +1,106 @@
+"""`ptft demo`: the whole trip, with figures and a report in a folder."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+
+def command(
+    out: Annotated[str | None, typer.Option(help="Folder for the results (default: a new ptft-demo).")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace results in a folder that is not empty.")] = False,
+    dim: Annotated[int, typer.Option(help="Dimension D of the simulations, a multiple of 20.")] = 600,
+    seeds: Annotated[int, typer.Option(help="Simulations per point.", min=3, max=900)] = 12,
+    draws: Annotated[int, typer.Option(help="Choices of the digits' fine-tuning images.", min=2)] = 20,
+):
+    """Derive, load the kernels, predict, simulate at finite dimension, compare: tables, figures, report.md."""
+    from rich.console import Console
+
+    from ptft_sym import demo, report
+    from ptft_sym.files import result_folder, write_text
+
+    if dim < 100 or dim % 20:
+        raise ValueError(f"--dim {dim}: it must be a multiple of 20 (alpha*D is a number of samples) and at least 100")
+    begun = time.perf_counter()
+    folder = result_folder(out, "ptft-demo", force)
+    console = Console()
+    results = _run(console, dim, seeds, draws)
+    seconds = time.perf_counter() - begun
+    _figures(folder, results, dim, seeds)
+    write_text(folder / "points.csv", report.as_csv(results["cells"]))
+    write_text(folder / "report.md", report.write(results, dim, seeds, draws, seconds))
+    cells = results["cells"]
+    console.print(report.terminal(report.comparison_table(cells), "test error of each regime on its own task"))
+    console.print(results["agreement"].sentence, highlight=False, soft_wrap=True)
+    title = f"every task from every initialisation, alpha = {demo.AT[1]:g}: theory (simulation), * least predicted"
+    console.print(report.terminal(report.winner_table(cells, demo.AT[1]), title))
+    console.print(report.terminal(report.image_table(results["images"]), "scikit-learn's digits"))
+    console.print(report.image_sentence(results["images"]), highlight=False, soft_wrap=True)
+    console.print(f"{time.perf_counter() - begun:.0f} s; open {folder}/report.md", highlight=False, soft_wrap=True)
+
+
+def _run(console, dim, seeds, draws):
+    """All stages under one progress bar; a line is left on the screen as each ends."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    import ptft_sym as pt
+    from ptft_sym import demo, report
+
+    pairs = len(demo.TASKS) * len(demo.INITS)
+    columns = TextColumn("{task.description:48}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+        job = bar.add_task("", total=len(pt.derivations()) + 9 * pairs + draws)
+
+        def step(weight=1):
+            """A function that names what begins and counts what has ended."""
+            done = [0]
+
+            def tell(text):
+                bar.update(job, description=text, advance=done[0])
+                done[0] = weight
+
+            return tell
+
+        results = {"derived": demo.derive(step())}
+        bar.console.print(report.derivation_sentence(results["derived"]), highlight=False, soft_wrap=True)
+        results["kernels"] = demo.kernels()
+        bar.console.print(f"{results['kernels']} loaded.", highlight=False, soft_wrap=True)
+        predicted = demo.predict(step())
+        worst = max(float(ds["residual"].max()) for ds in predicted.values())
+        bar.console.print(f"{pairs} curves predicted, largest saddle-point residual {worst:.1e}.", highlight=False)
+        results["cells"] = demo.simulate(predicted, dim, seeds, step(8))
+        results["agreement"] = demo.agreement(results["cells"])
+        solved = pairs * len(demo.AT) * seeds
+        bar.console.print(f"{solved} networks of dimension {dim} solved exactly.", highlight=False)
+        results["images"] = demo.images(draws, step())
+        bar.console.print(f"{draws} choices of digits fine-tuned.", highlight=False)
+    results["curve"] = demo.regime_marks()
+    results["marks"] = results["curve"][3]
+    return results
+
+
+def _figures(folder, results, dim, seeds):
+    from ptft_sym import demo, plots
+    from ptft_sym.files import replacing
+
+    panels = []
+    for t, (omega, rho_ft) in demo.TASKS.items():
+        series = {}
+        for i in demo.INITS:
+            c = results["cells"][t, i]
+            points = {"at": c.comparison.alpha, "mean": c.comparison.value, "se": c.comparison.value_error}
+            series[i] = {"alpha": c.alpha, "theory": c.theory, **points}
+        title = f"task favouring {t}: overlap $\\omega$ = {omega:g}, density $\\rho_{{FT}}$ = {rho_ft:g}"
+        panels.append({"title": title, "series": series})
+    with replacing(folder / "curves.png") as partial:
+        plots.curves(panels, partial)
+    with replacing(folder / "regimes.png") as partial:
+        plots.regime_plane(*results["curve"], partial, "c = 0.001, beta_FT = beta_PT = 1, gamma = 0")
+    images = results["images"]
+    with replacing(folder / "digits.png") as partial:
+        controls = [(name, value[0]) for name, value in images.controls.items()]
+        best = int(images.table[:, 5].argmin())
+        title = f"digits, 3 against 8 then 3 against 5 from {images.sizes[2]} images"
+        plots.scan(images.table, partial, title, best=best, controls=controls)
