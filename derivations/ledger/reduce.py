@@ -22,12 +22,14 @@ _HYPERBOLIC = {
     sp.csch: lambda w: 2 / (sp.exp(w) - sp.exp(-w)),
     sp.erfc: lambda w: 1 - sp.erf(w),
 }
+_LONG_EXPONENT = 3
 
 
 class _Generators:
     """Names for the transcendental and algebraic pieces of one expression."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole_exponents: bool) -> None:
+        self.whole_exponents = whole_exponents  # keep exp(long sum) as one piece: much smaller polynomials
         self.opaque: dict[sp.Expr, sp.Symbol] = {}
         self.radicals: list[tuple[sp.Symbol, sp.Expr]] = []  # (r, r^2), inner ones first
 
@@ -39,7 +41,13 @@ class _Generators:
     def exponential(self, arg: sp.Expr) -> sp.Expr:
         """exp(sum of terms) as a product; exp((p/q) w) as a power of the generator of exp(w)."""
         product = sp.Integer(1)
-        for term in sp.Add.make_args(sp.expand(arg)):
+        terms = _terms(arg)
+        if self.whole_exponents and len(terms) > _LONG_EXPONENT:
+            content, arg = sp.Add(*terms).as_content_primitive()
+            if arg.could_extract_minus_sign():
+                content, arg = -content, -arg
+            return self.name(sp.exp(arg), positive=True) ** content
+        for term in terms:
             rational, rest = term.as_coeff_Mul(rational=True)
             if isinstance(rest, sp.log):
                 product *= rest.args[0] ** rational
@@ -55,14 +63,17 @@ class _Generators:
         if not (bottom.is_nonnegative or sp.factor(bottom).is_nonnegative):  # it divides, so it is not 0
             return self._radical(base)
         coefficient, factors = sp.factor_list(sp.expand(top * bottom))
-        outside, inside = 1 / bottom, coefficient
+        outside = self._rational_root(abs(coefficient)) / bottom
+        inside = sp.sign(coefficient)
         for factor, power in factors:
             if power > 1 and (factor.is_nonnegative or (power // 2) % 2 == 0):
                 outside *= factor ** (power // 2)
                 power %= 2
-            inside *= factor**power
-        inside = sp.expand(inside)
-        return outside * (self._rational_root(inside) if inside.is_Rational else self._radical(inside))
+            if factor.is_positive and power == 1:
+                outside *= self._radical(factor)
+            else:
+                inside *= factor**power
+        return outside if inside == 1 else outside * self._radical(sp.expand(inside))
 
     def _rational_root(self, value: sp.Rational) -> sp.Expr:
         """sqrt of a rational: the square factors leave the root, the rest is a generator."""
@@ -146,6 +157,13 @@ class _Generators:
         return total if rest == 1 else total + self.name(sp.log(rest))
 
 
+def _terms(arg: sp.Expr) -> list[sp.Expr]:
+    """The terms of an exponent over one denominator, its rational content taken out: equal terms then look equal."""
+    top, bottom = sp.fraction(sp.cancel(sp.together(arg)))
+    content, bottom = bottom.as_content_primitive()
+    return [term / content / bottom for term in sp.Add.make_args(sp.expand(top))]
+
+
 def _integer_powers(expr: sp.Expr) -> sp.Expr:
     """Replace generators that stand under fractional powers by a root of themselves, so that powers are integers."""
     orders: dict[sp.Expr, int] = {}
@@ -177,12 +195,8 @@ def _reduce(numerator: sp.Expr, radicals: list[tuple[sp.Symbol, sp.Expr]]) -> sp
     return numerator
 
 
-def reduced(expr: sp.Expr) -> sp.Expr:
-    """The numerator of `expr` after the three moves of this module (0 when the expression is identically zero)."""
-    expr = expr.doit()
-    if expr == 0:
-        return sp.Integer(0)
-    generators = _Generators()
+def _reduced(expr: sp.Expr, whole_exponents: bool) -> sp.Expr:
+    generators = _Generators(whole_exponents)
     lowered = _integer_powers(generators.lower(expr))
     numerator = sp.expand(sp.fraction(sp.together(lowered))[0])
     return _reduce(numerator, generators.radicals)
@@ -190,4 +204,7 @@ def reduced(expr: sp.Expr) -> sp.Expr:
 
 def reduces_to_zero(expr: sp.Expr) -> bool:
     """True when `expr` is identically zero by the algebra of this module."""
-    return reduced(expr) == 0
+    expr = expr.doit()
+    if expr == 0:
+        return True
+    return _reduced(expr, True) == 0 or (bool(expr.atoms(sp.exp)) and _reduced(expr, False) == 0)
