@@ -15,9 +15,9 @@ from numerics.codegen.nodes import Rounded
 __all__ = ["factored"]
 
 
-def factored(name: str) -> sp.Tuple:
-    """The outputs of the multi-output kernel `name`, with their shared factors fenced."""
-    return {"channel_moments": factored_moments}[name]()
+def factored(name: str) -> sp.Tuple | None:
+    """The outputs of the multi-output kernel `name` with their shared factors fenced; None where that does not pay."""
+    return factored_moments() if name == "channel_moments" else None
 
 
 

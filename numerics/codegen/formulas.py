@@ -47,6 +47,10 @@ CHANNEL_OFFSET = {"delta": "delta", "u0": "u0", "c_ft": "c_ft", "g": "g"}
 CHANNEL = {name: name for name in ("delta", "u0", "start", "c_ft", "g", "s2", "tau2")}
 MOMENTS = ("mass", "error", "dof", "slack", "error_g", "error_s2", "dof_g", "dof_s2")
 
+SENSITIVITIES = tuple(f"{name}_{p}" for name in ("error", "dof") for p in ("c", "a", "tau2", "start"))
+MASSES = ("mass_c", "mass_g", "mass_s2")
+OBSERVABLES = ("potential", "potential_slope", "forgetting")
+
 ROWS = (
     Formula(
         "potential", "the implicit-bias potential q", ("implicit_bias", "potential"), POTENTIAL, ("c_ft",), 3.0,
@@ -104,6 +108,33 @@ ROWS = (
         outputs=tuple((name, f"channel_{name}") for name in MOMENTS), varying=("delta",),
         doc="(" + ", ".join(MOMENTS) + ") of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta "
         "with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6).",
+    ),
+    Formula(
+        "channel_sensitivities", "derivatives of the saddle-point integrands", ("sensitivity", "channel_error_c"), CHANNEL,
+        ("c_ft",), 32.0, outputs=tuple((name, f"channel_{name}") for name in SENSITIVITIES), varying=("delta",),
+        doc="(" + ", ".join(SENSITIVITIES) + "): error and dof of `channel_moments` along c_ft, a, tau2 and start at fixed u.",
+    ),
+    Formula(
+        "channel_mass_sensitivities", "derivatives of the mass", ("sensitivity", "channel_mass_c"), CHANNEL, ("c_ft",), 32.0,
+        outputs=tuple((name, f"channel_{name}") for name in MASSES), varying=("delta",),
+        doc="(" + ", ".join(MASSES) + "): the mass of `channel_moments` along c_ft, g and s2 at fixed u.",
+    ),
+    Formula(
+        "channel_observables", "integrands of the learned solution's observables", ("learned_solution", "channel_forgetting"),
+        {**CHANNEL, "pt_gap": "pt_gap", "pt_var": "pt_var", "pt_cov": "pt_cov"}, ("c_ft",), 32.0,
+        outputs=tuple((name, f"channel_{name}") for name in OBSERVABLES), varying=("delta",),
+        doc="(" + ", ".join(OBSERVABLES) + ") as integrands over u: q(xhat), xhat q'(xhat) and (xhat - beta*_PT)^2, where "
+        "beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x.",
+    ),
+    Formula(
+        "training_error", "mean squared training residual", ("learned_solution", "training_error"),
+        {"s2": "s2", "pull": "pull", "alpha": "alpha"}, ("alpha",),
+        doc="s2 pull^2 / alpha with pull = ridge/g = alpha - dof.",
+    ),
+    Formula(
+        "least_squares_s2", "channel noise of least squares", ("learned_solution", "least_squares_s2"),
+        {"alpha": "alpha", "noise": "noise"}, ("alpha",),
+        doc="noise/(alpha - 1), for alpha > 1.",
     ),
 )  # fmt: skip
 

@@ -88,7 +88,9 @@ def compile_formula(row: Formula) -> Trace:
     if row.outputs:
         from numerics.codegen.channel import factored
 
-        trace.add("product rule", "what the outputs share is named once", factored(row.name).subs(renamed, simultaneous=True))
+        shared = factored(row.name)
+        if shared is not None:
+            trace.add("product rule", "what the outputs share is named once", shared.subs(renamed, simultaneous=True))
         return trace
     return _optimise(trace)
 

@@ -147,10 +147,10 @@ def _observe(mixture, init, s2, g, step):
 
 
 def _train_error(s2, g, ridge, alpha):
-    if ridge == 0.0:
-        # interpolation below alpha = 1; least squares above, where only noise is left
-        return np.where((alpha > 1.0) & (s2 > 0.0), training_error(np.where(np.isfinite(s2), s2, 0.0), alpha, 1.0), 0.0)
-    return training_error(s2, alpha, alpha - ridge / g)
+    """Interpolation leaves nothing below alpha = 1; above it, and with ridge, the pull alpha - dof leaves a residual."""
+    s2 = np.where(np.isfinite(s2), s2, 0.0)
+    pull = ridge / g if ridge > 0.0 else np.maximum(alpha - 1.0, 0.0)
+    return training_error(s2, pull, alpha)
 
 
 def _dataset(task, init, alpha, values, group_error, group_weight, settings):
