@@ -3,7 +3,7 @@
 Written in s = sqrt(s2) and b = s/g, the equations are the stationarity of a functional Phi(s, b) that is convex in s
 and concave in b (the scalar reduction of the convex Gaussian min-max theorem; derivation ``replica``):
 
-    (2/b) dPhi/ds = alpha - P/s2,        (2/s) dPhi/db = P/s2 + alpha - 2 (dof + ridge/g),        P = noise + E (xhat-x)^2
+    (2/b) dPhi/ds = alpha - P/s2,    (2/s) dPhi/db = P/s2 + alpha - 2 (dof + ridge/g),    P = noise + E (xhat-x)^2
 
 At fixed s the second falls with b (so it rises with g) and has at most one root; on that curve the first rises with s.
 Both are therefore safe to bracket, whatever the law, the start or the scales.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.replica.saddle_point import Settings, linearise
+from numerics.replica.equations import Settings, linearise
 
 __all__ = ["nested"]
 
@@ -69,7 +69,9 @@ def _inner(settings: Settings, log_s2: np.ndarray, log_g: np.ndarray, step: floa
     """Root in log g at fixed s2."""
     low, high = 0.5 * log_s2 - _REACH, 0.5 * log_s2 + _REACH
     log_g = np.clip(log_g, low, high)
-    for count in range(1, _INNER + 1):
+    count = 0
+    while count < _INNER:
+        count += 1
         lin = linearise(settings, log_s2, log_g, step)
         value, _, rise = _in_b(settings, lin)
         size = settings.alpha * np.exp(-np.clip(lin.f1, -700.0, 700.0)) + settings.alpha

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.kernels import least_squares_s2, training_error
+from numerics.kernels import training_error
 from numerics.replica.mixture import build
 from numerics.replica.observables import observe
 from numerics.replica.pretraining import pretrain
 from numerics.replica.quadrature import STEP
-from numerics.replica.saddle_point import TOLERANCE, solve
+from numerics.replica.saddle_point import TOLERANCE, fixed_point
 from numerics.task import GROUPS, Initialization, Task
 from numerics.validate import as_array, check_number
 
@@ -93,16 +93,17 @@ def generalization_curve(
     law = task.law
     pretraining = pretrain(law, init.c, alpha_pt, noise_pt)
     mixture = build(law, init, pretraining, start, step)
-    s2, g, residual = _saddle_points(mixture, alpha, noise, ridge, step, tolerance)
-    seen = _observe(mixture, init, s2, g, step)
-    determined = (alpha >= 1.0) & (ridge == 0.0)
-    mse = np.where(determined, s2, seen.error)  # least squares: the channel's noise is the error
+    point = fixed_point(mixture, alpha, noise, ridge, step, tolerance)
+    seen = observe(mixture, init.c, init.lam, init.gamma, point.s2, point.g, step)
+    # where the data determine the solution every dimension errs alike
+    determined = ((alpha >= 1.0) & (ridge == 0.0))[:, None]
+    group_error = np.where(determined, point.error[:, None], seen.group_error)
     values = {
-        "mse": mse,
-        "s2": s2,
-        "g": g,
-        "residual": residual,
-        "train_error": _train_error(s2, g, ridge, alpha),
+        "mse": point.error,
+        "s2": point.s2,
+        "g": point.g,
+        "residual": point.residual,
+        "train_error": _train_error(point.s2, point.g, ridge, alpha),
         "forgetting": seen.forgetting,
         "ell_order": seen.ell_order,
         "pd": seen.pd,
@@ -118,36 +119,11 @@ def generalization_curve(
         "g_pt": pretraining.g,
     }
     weight = np.bincount(mixture.group.reshape(-1).astype(int), mixture.weight.reshape(-1), len(GROUPS))
-    return _dataset(task, init, alpha, values, np.where(determined[:, None], s2[:, None], seen.group_error), weight, settings)
-
-
-def _saddle_points(mixture, alpha, noise, ridge, step, tolerance):
-    """(s2, g, residual) for every alpha: closed form where the data determine the solution, else the solver."""
-    s2, g, residual = np.zeros_like(alpha), np.zeros_like(alpha), np.zeros_like(alpha)
-    open_ = (alpha < 1.0) | (ridge > 0.0)
-    if open_.any():
-        found = solve(mixture, alpha[open_], noise, ridge, step=step, tolerance=tolerance)
-        s2[open_], g[open_], residual[open_] = found.s2, found.g, found.residual
-    if noise > 0.0:
-        above = ~open_ & (alpha > 1.0)
-        s2[above] = least_squares_s2(alpha[above], noise)
-        s2[~open_ & (alpha == 1.0)] = np.inf
-    return s2, g, residual
-
-
-def _observe(mixture, init, s2, g, step):
-    """Observables; a channel without noise is read at a noise too small to matter, a divergent one gives NaN."""
-    finite = np.isfinite(s2)
-    floor = 1e-26 * mixture.second_moment
-    seen = observe(mixture, init, np.where(finite, np.maximum(s2, floor), 1.0), g, step)
-    return seen._replace(**{
-        name: np.where(finite.reshape(-1, *([1] * (getattr(seen, name).ndim - 1))), getattr(seen, name), np.nan)
-        for name in ("group_error", "forgetting", "ell_order", "pd")
-    })
+    return _dataset(task, init, alpha, values, group_error, weight, settings)
 
 
 def _train_error(s2, g, ridge, alpha):
-    """Interpolation leaves nothing below alpha = 1; above it, and with ridge, the pull alpha - dof leaves a residual."""
+    """Interpolation leaves nothing below alpha = 1; above it, or with ridge, the pull alpha - dof leaves a residual."""
     s2 = np.where(np.isfinite(s2), s2, 0.0)
     pull = ridge / g if ridge > 0.0 else np.maximum(alpha - 1.0, 0.0)
     return training_error(s2, pull, alpha)
@@ -169,8 +145,12 @@ def _dataset(task, init, alpha, values, group_error, group_weight, settings):
         title="replica prediction of the fine-tuning error",
         conventions="X_ij ~ N(0, 1/D); noise is a variance; lam normalised; readout starts at gamma/sqrt(2)",
         version=__version__,
-        c=init.c, lam=init.lam, gamma=init.gamma,
-        rho_pt=task.rho_pt, rho_shared=task.rho_shared, rho_new=task.rho_new,
+        c=init.c,
+        lam=init.lam,
+        gamma=init.gamma,
+        rho_pt=task.rho_pt,
+        rho_shared=task.rho_shared,
+        rho_new=task.rho_new,
         **settings,
     )
     return ds

@@ -15,7 +15,7 @@ from numerics.kernels import c_ft, channel_moments, channel_offset, dual_map, po
 from numerics.replica.quadrature import STEP, invert, row_nodes
 from numerics.task import Initialization, Law
 
-__all__ = ["Mixture", "Pretraining", "build"]
+__all__ = ["ORACLE", "Imprint", "Mixture", "Pretraining", "build", "imprint", "with_scales"]
 
 
 class Pretraining(NamedTuple):
@@ -52,6 +52,46 @@ class Mixture(NamedTuple):
         return np.sum(self.weight * (self.a**2 + self.tau2), axis=-1)
 
 
+class Imprint(NamedTuple):
+    """What pretraining left, before the scales of fine-tuning are known; fields of shape (components,)."""
+
+    weight: np.ndarray
+    learned_pt: np.ndarray
+    pt_mean: np.ndarray
+    pt_var: np.ndarray
+    slope: np.ndarray
+    offset: np.ndarray
+    ft_var: np.ndarray
+    group: np.ndarray
+
+
+def imprint(law: Law, c: float, pretraining: Pretraining = ORACLE, start: float = 0.0, step: float = STEP) -> Imprint:
+    """Components of the law after pretraining from ``c`` (irrelevant for perfect pretraining of discrete laws)."""
+    law = _canonical(law)
+    fixed = law.pt_var + pretraining.s2 == 0.0
+    parts = [_points(law, np.flatnonzero(fixed))] if fixed.any() else []
+    parts += [_channel(law, int(row), c, pretraining, start, step) for row in np.flatnonzero(~fixed)]
+    return Imprint(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def with_scales(imprint: Imprint, c, lam, gamma, start: float = 0.0) -> Mixture:
+    """The mixture for scales of shape (settings, 1) or scalars."""
+    scale = np.atleast_2d(c_ft(imprint.learned_pt, c, lam, gamma))
+    mixture = Mixture(
+        weight=imprint.weight,
+        a=imprint.offset + imprint.slope * imprint.pt_mean,
+        tau2=imprint.ft_var + imprint.slope**2 * imprint.pt_var,
+        c=scale,
+        start=2.0 * potential_derivative(start * imprint.learned_pt, scale),
+        group=imprint.group,
+        pt_mean=imprint.pt_mean,
+        pt_var=imprint.pt_var,
+        pt_cov=imprint.slope * imprint.pt_var,
+        learned_pt=imprint.learned_pt,
+    )
+    return Mixture(*(np.atleast_2d(field) for field in mixture))
+
+
 def build(
     law: Law,
     init: Initialization,
@@ -76,31 +116,11 @@ def build(
     Returns
     -------
     Mixture
-        With fields of shape (1, components) or broadcastable to it.
+        With fields of shape (1, components).
 
     Source: THEORY section 6 (imperfect pretraining as a scalar channel).
     """
-    law = _canonical(law)
-    fixed = law.pt_var + pretraining.s2 == 0.0
-    parts = [_points(law, np.flatnonzero(fixed))] if fixed.any() else []
-    parts += [_channel(law, int(row), init.c, pretraining, start, step) for row in np.flatnonzero(~fixed)]
-    weight, learned, pt_mean, pt_var, slope, offset, ft_var, group = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
-    scale = np.asarray(c_ft(learned, init.c, init.lam, init.gamma))
-    mixture = Mixture(
-        weight=weight,
-        a=offset + slope * pt_mean,
-        tau2=ft_var + slope**2 * pt_var,
-        c=scale,
-        start=2.0 * potential_derivative(start * learned, scale),
-        group=group,
-        pt_mean=pt_mean,
-        pt_var=pt_var,
-        pt_cov=slope * pt_var,
-        learned_pt=learned,
-    )
-    return Mixture(*(field[None] for field in mixture))
+    return with_scales(imprint(law, init.c, pretraining, start, step), init.c, init.lam, init.gamma, start)
 
 
 def _canonical(law: Law) -> Law:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from numerics.kernels import channel_moments, channel_observables, sensitivity
+from numerics.replica.equations import channel_rows
 from numerics.replica.mixture import Mixture
 from numerics.replica.quadrature import STEP, integrate_rows
-from numerics.replica.saddle_point import channel_rows
-from numerics.task import GROUPS, Initialization
+from numerics.task import GROUPS
 
 __all__ = ["Observables", "observe"]
 
@@ -30,8 +30,21 @@ class Observables(NamedTuple):
     dof: np.ndarray
 
 
-def observe(mixture: Mixture, init: Initialization, s2: np.ndarray, g: np.ndarray, step: float = STEP) -> Observables:
-    """Observables of the learned solution at (s2, g), arrays of shape (settings,)."""
+def observe(mixture: Mixture, c, lam, gamma, s2: np.ndarray, g: np.ndarray, step: float = STEP) -> Observables:
+    """Observables of the learned solution at (s2, g).
+
+    ``c``, ``lam``, ``gamma`` broadcast against (settings, 1) and s2, g have shape (settings,). A channel without noise
+    is read at a noise too small to matter; an infinite s2 gives NaN.
+    """
+    finite = np.isfinite(s2)
+    floor = 1e-26 * mixture.second_moment
+    seen = _observe(mixture, c, lam, gamma, np.where(finite, np.maximum(s2, floor), 1.0), g, step)
+    if finite.all():
+        return seen
+    return Observables(*(np.where(finite if f.ndim == 1 else finite[:, None], f, np.nan) for f in seen))
+
+
+def _observe(mixture, c, lam, gamma, s2, g, step) -> Observables:
     rows, shape = channel_rows(mixture, s2, g)
     _, error, dof, *_ = integrate_rows(channel_moments, *rows, step=step).reshape(-1, *shape)
     extra = [
@@ -41,7 +54,7 @@ def observe(mixture: Mixture, init: Initialization, s2: np.ndarray, g: np.ndarra
     values = integrate_rows(channel_observables, *rows, step=step, extra=extra).reshape(-1, *shape)
     potential, slope, forgetting = values
     weight = np.broadcast_to(mixture.weight, shape)
-    share = np.asarray(sensitivity(mixture.learned_pt, init.c, init.lam, init.gamma))
+    share = np.asarray(sensitivity(mixture.learned_pt, c, lam, gamma))
     total = np.sum(weight * potential, axis=-1)
     by_group = [_conditional(weight, error, mixture.group == index) for index in range(len(GROUPS))]
     return Observables(

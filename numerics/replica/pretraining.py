@@ -46,7 +46,7 @@ def pretrain(law: Law, c: float, alpha_pt: float | None, noise_pt: float = 0.0) 
     noise_pt = check_number("noise_pt", noise_pt, 0.0, 1e12)
     if alpha_pt is None:
         if noise_pt > 0.0:
-            raise ValueError(f"noise_pt = {noise_pt} needs alpha_pt: perfect pretraining (alpha_pt = None) has no noise")
+            raise ValueError(f"noise_pt = {noise_pt} needs alpha_pt: perfect pretraining has no noise")
         return ORACLE
     alpha_pt = check_number("alpha_pt", alpha_pt, 1e-4, 1e6)
     if law.pt_second_moment == 0.0 and noise_pt == 0.0:

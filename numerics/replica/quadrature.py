@@ -28,7 +28,7 @@ _BLOCK = 16384
 
 
 class Nodes(NamedTuple):
-    """Trapezoidal rules for some rows: ``delta`` (rows, nodes) from ``u0`` (rows, 1), and ``weight`` (rows, nodes or 1)."""
+    """Trapezoidal rules for some rows: ``delta`` (rows, nodes) from ``u0``, and ``weight`` (rows, nodes or 1)."""
 
     rows: np.ndarray
     delta: np.ndarray

@@ -4,8 +4,8 @@
 
 Most settings fall to a fast nested Newton iteration: back to the curve on which the second equation holds when off it,
 else a step in both variables with the analytic Jacobian, kept inside the bracket that the first equation gives.
-The few that resist it go to ``bracketing.nested``, which follows the convex-concave functional behind the equations and
-cannot fail for lack of a bracket. The starting point is always the same; the fixed point is unique, so no branch is chosen.
+The few that resist it go to ``bracketing.nested``, which follows the convex-concave functional behind the equations
+and cannot fail for lack of a bracket. The start is always the same; the fixed point is unique, so no branch is chosen.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerics.kernels import channel_moments
+from numerics.kernels import least_squares_s2
+from numerics.replica.bracketing import nested
+from numerics.replica.equations import Linearisation, Settings, linearise
 from numerics.replica.mixture import Mixture
-from numerics.replica.quadrature import STEP, integrate_rows, invert
+from numerics.replica.quadrature import STEP
 
-__all__ = ["ConvergenceError", "Moments", "SaddlePoint", "channel_rows", "moments", "solve"]
+__all__ = ["TOLERANCE", "ConvergenceError", "SaddlePoint", "attempt", "fixed_point", "solve"]
 
 #: Residual (relative, undamped) that a returned point satisfies.
 TOLERANCE = 1e-11
@@ -44,19 +46,6 @@ class ConvergenceError(RuntimeError):
         self.s2, self.g, self.residual, self.failed = s2, g, residual, failed
 
 
-class Moments(NamedTuple):
-    """Expectations over the scalar channel, each of shape (settings,), and derivatives in (log g, log s2)."""
-
-    mass: np.ndarray
-    error: np.ndarray
-    dof: np.ndarray
-    slack: np.ndarray
-    error_g: np.ndarray
-    error_s2: np.ndarray
-    dof_g: np.ndarray
-    dof_s2: np.ndarray
-
-
 class SaddlePoint(NamedTuple):
     """Solution, each of shape (settings,): ``residual`` is undamped and measured with twice as many nodes."""
 
@@ -67,78 +56,7 @@ class SaddlePoint(NamedTuple):
     evaluations: np.ndarray
 
 
-def channel_rows(mixture: Mixture, s2: np.ndarray, g: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[int, int]]:
-    """Flatten (settings, components) to rows ``(u0, a, start, c, g, s2, tau2)`` with the centre u0 of each."""
-    fields = np.broadcast_arrays(mixture.a, mixture.start, mixture.c, g[:, None], s2[:, None], mixture.tau2)
-    a, start, c, g_row, s2_row, tau2 = (np.ascontiguousarray(field).reshape(-1) for field in fields)
-    half_g = 0.5 * g_row
-    shifted = a + half_g * start
-    u0 = invert(shifted, half_g, c) if shifted.any() else np.zeros_like(a)
-    return (u0, a, start, c, g_row, s2_row, tau2), fields[0].shape
-
-
-def moments(mixture: Mixture, s2: np.ndarray, g: np.ndarray, step: float = STEP) -> Moments:
-    """Channel expectations at (s2, g), arrays of shape (settings,); see :class:`Moments`."""
-    rows, shape = channel_rows(mixture, s2, g)
-    values = integrate_rows(channel_moments, *rows, step=step).reshape(-1, *shape)
-    mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2 = np.sum(values * mixture.weight, axis=-1)
-    return Moments(mass, error, dof, slack, g * error_g, s2 * error_s2, g * dof_g, s2 * dof_s2)
-
-
-class Settings(NamedTuple):
-    """Problems to solve, each array of shape (settings,)."""
-
-    mixture: Mixture
-    alpha: np.ndarray
-    noise: np.ndarray
-    ridge: np.ndarray
-
-    def take(self, keep: np.ndarray) -> Settings:
-        mixture = Mixture(*(field[keep] if len(field) > 1 else field for field in self.mixture))
-        return Settings(mixture, self.alpha[keep], self.noise[keep], self.ridge[keep])
-
-
-class Linearisation(NamedTuple):
-    """Residuals F1 (power), F2 (constraint) and their derivatives in (log s2, log g)."""
-
-    f1: np.ndarray
-    f2: np.ndarray
-    f1_s: np.ndarray
-    f1_g: np.ndarray
-    f2_s: np.ndarray
-    f2_g: np.ndarray
-    scale: np.ndarray
-    error: np.ndarray
-
-    @property
-    def residual(self) -> np.ndarray:
-        return np.maximum(np.abs(self.f1), np.abs(self.f2))
-
-
-def linearise(settings: Settings, log_s2: np.ndarray, log_g: np.ndarray, step: float) -> Linearisation:
-    """Both equations and their Jacobian at (log s2, log g)."""
-    s2, g = np.exp(log_s2), np.exp(log_g)
-    m = moments(settings.mixture, s2, g, step)
-    power = settings.noise + m.error
-    pull = settings.ridge / g
-    # the constraint is written with dof or with 1 - dof, whichever is the smaller number
-    by_slack = (settings.alpha > 0.5) & (settings.alpha < 1.0)
-    excess = np.where(by_slack, (1.0 - settings.alpha) - (m.slack - pull), (m.dof + pull) - settings.alpha)
-    scale = np.where(by_slack, np.minimum(1.0 - settings.alpha, settings.alpha), settings.alpha)
-    scale = np.maximum(scale, 1e-300)
-    return Linearisation(
-        f1=log_s2 - np.log(power / settings.alpha),
-        f2=excess / scale,
-        f1_s=1.0 - m.error_s2 / power,
-        f1_g=-m.error_g / power,
-        f2_s=m.dof_s2 / scale,
-        f2_g=(m.dof_g - pull) / scale,
-        scale=scale,
-        error=m.error,
-    )
-
-
-def solve(
+def attempt(
     mixture: Mixture,
     alpha: np.ndarray,
     noise: np.ndarray | float = 0.0,
@@ -148,28 +66,7 @@ def solve(
     tolerance: float = TOLERANCE,
     guess: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> SaddlePoint:
-    """Solve the saddle point for every setting.
-
-    Parameters
-    ----------
-    mixture : Mixture
-        Fields of shape (settings or 1, components).
-    alpha, noise, ridge : array_like, shape (settings,)
-        ``alpha < 1``, or ``ridge > 0``; the other cases have closed forms (see ``curves``).
-    step : float
-        Trapezoidal step; the residual of the returned point is measured with half of it.
-    guess : pair of ndarray, optional
-        (s2, g) to start from; only speed depends on it.
-
-    Returns
-    -------
-    SaddlePoint
-
-    Raises
-    ------
-    ConvergenceError
-        If a residual stays above ``tolerance``; it carries the best point.
-    """
+    """As :func:`solve`, but a setting that does not converge is returned as far as it got, with its residual."""
     alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(np.asarray(alpha, float)), noise, ridge)
     settings = Settings(mixture, alpha, noise.astype(float), ridge.astype(float))
     log_s2, log_g = _start(settings, guess)
@@ -185,24 +82,88 @@ def solve(
         step *= 0.5
         log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations, rough)
         check = linearise(settings, log_s2, log_g, 0.5 * step)
-    failed = np.flatnonzero(~(check.residual <= tolerance))
-    s2, g = np.exp(log_s2), np.exp(log_g)
+    return SaddlePoint(np.exp(log_s2), np.exp(log_g), check.error, check.residual, evaluations)
+
+
+def solve(mixture, alpha, noise=0.0, ridge=0.0, *, step=STEP, tolerance=TOLERANCE, guess=None) -> SaddlePoint:
+    """Solve the saddle point for every setting.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fields of shape (settings or 1, components).
+    alpha, noise, ridge : array_like, shape (settings,)
+        ``alpha < 1``, or ``ridge > 0``; :func:`fixed_point` knows the other cases.
+    step : float
+        Trapezoidal step; the residual of the returned point is measured with half of it.
+    tolerance : float
+        Accepted residual.
+    guess : pair of ndarray, optional
+        (s2, g) to start from; only speed depends on it.
+
+    Returns
+    -------
+    SaddlePoint
+
+    Raises
+    ------
+    ConvergenceError
+        If a residual stays above ``tolerance``; it carries the best point.
+    """
+    point = attempt(mixture, alpha, noise, ridge, step=step, tolerance=tolerance, guess=guess)
+    failed = np.flatnonzero(~(point.residual <= tolerance))
     if len(failed):
-        worst = failed[np.argmax(np.nan_to_num(check.residual[failed], nan=np.inf))]
+        alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(alpha), noise, ridge)
+        worst = failed[np.argmax(np.nan_to_num(point.residual[failed], nan=np.inf))]
+        message = describe_failure(alpha[worst], noise[worst], ridge[worst], point.residual[worst], tolerance)
         raise ConvergenceError(
-            f"the saddle point at alpha = {alpha[worst]:g}, noise = {noise[worst]:g}, ridge = {ridge[worst]:g} reached "
-            f"residual {check.residual[worst]:.1e}, above {tolerance:g}, after {evaluations[worst]} evaluations "
-            f"({len(failed)} of {len(alpha)} settings failed); try a smaller step, or a less extreme scale",
-            s2, g, check.residual, failed,
+            f"{message} ({len(failed)} of {len(alpha)} settings failed)", point.s2, point.g, point.residual, failed
         )
-    return SaddlePoint(s2, g, check.error, check.residual, evaluations)
+    return point
+
+
+def describe_failure(alpha: float, noise: float, ridge: float, residual: float, tolerance: float) -> str:
+    """What was asked, how far it got, what to try."""
+    return (
+        f"the saddle point at alpha = {alpha:g}, noise = {noise:g}, ridge = {ridge:g} reached residual {residual:.1e}, "
+        f"above {tolerance:g}; try a smaller step, a larger tolerance, or a less extreme scale"
+    )
+
+
+def fixed_point(
+    mixture: Mixture, alpha, noise, ridge, step: float = STEP, tolerance: float = TOLERANCE, strict: bool = True
+) -> SaddlePoint:
+    """The solution of every setting, in closed form where the training data determine it.
+
+    Without ridge, ``alpha >= 1`` leaves nothing to the prior: the error is s2 = 0 without noise, ``noise/(alpha - 1)``
+    with noise, infinite at ``alpha = 1`` (THEORY section 6). Arguments as :func:`solve`; ``strict=False`` does not raise.
+
+    Returns
+    -------
+    SaddlePoint
+    """
+    alpha, noise, ridge = (np.array(v, float) for v in np.broadcast_arrays(np.atleast_1d(alpha), noise, ridge))
+    s2, g, error, residual = (np.zeros_like(alpha) for _ in range(4))
+    evaluations = np.zeros(alpha.shape, int)
+    free = (alpha < 1.0) | (ridge > 0.0)
+    if free.any():
+        part = Mixture(*(field[free] if len(field) > 1 else field for field in mixture))
+        found = (solve if strict else attempt)(
+            part, alpha[free], noise[free], ridge[free], step=step, tolerance=tolerance
+        )
+        s2[free], g[free], error[free], residual[free], evaluations[free] = found
+    noisy = ~free & (noise > 0.0)
+    above = noisy & (alpha > 1.0)
+    if above.any():
+        s2[above] = least_squares_s2(alpha[above], noise[above])
+    s2[noisy & (alpha == 1.0)] = np.inf
+    error[noisy] = s2[noisy]  # there the channel's noise is the error
+    return SaddlePoint(s2, g, error, residual, evaluations)
 
 
 def _rescue(settings, log_s2, log_g, lost, step, evaluations):
     """Hand the settings that the fast iteration lost to the bracketing one, and polish what it returns."""
     if lost.any():
-        from numerics.replica.bracketing import nested
-
         log_s2, log_g = log_s2.copy(), log_g.copy()
         log_s2[lost], log_g[lost], used = nested(settings.take(lost), _start(settings.take(lost), None)[0], step)
         evaluations[lost] += used
