@@ -6,18 +6,16 @@ becomes a readout weight. Other people's conventions have named constructors, ne
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
+from numerics.law import GROUPS, Law, empirical_law, slab_law
 from numerics.validate import as_array, check_count, check_number
 
 __all__ = ["GROUPS", "Initialization", "Law", "Slab", "Task"]
-
-#: Names of the four kinds of dimension, by (active in pretraining, active in fine-tuning).
-GROUPS = ("none", "new", "pt_only", "shared")
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class Initialization:
         return math.sqrt(self.c * (1.0 + self.lam) / 2.0), math.sqrt(self.c * (1.0 - self.lam) / 2.0)
 
     def c_ft(self, beta_pt: object) -> np.ndarray:
-        """Effective fine-tuning scale ``c (1+lam)(1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2``, same shape as ``beta_pt``.
+        """Effective fine-tuning scale ``c (1+lam)(1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2``, of beta_pt's shape.
 
         Source: THEORY section 3 (derivation ``fine_tuning``); evaluated by the generated kernel.
         """
@@ -161,33 +159,6 @@ class Slab:
         return self.scale * (2.0 * rng.integers(0, 2, size) - 1.0)
 
 
-class Law(NamedTuple):
-    """Joint law of one coordinate as a Gaussian mixture; every field has shape (atoms,).
-
-    ``beta_PT ~ N(pt_mean, pt_var)`` and ``beta_FT | beta_PT ~ N(offset + slope * beta_PT, ft_var)`` with probability
-    ``weight``; ``group`` indexes :data:`GROUPS`.
-    """
-
-    weight: np.ndarray
-    pt_mean: np.ndarray
-    pt_var: np.ndarray
-    slope: np.ndarray
-    offset: np.ndarray
-    ft_var: np.ndarray
-    group: np.ndarray
-
-    @property
-    def second_moment(self) -> float:
-        """E beta_FT^2."""
-        mean = self.offset + self.slope * self.pt_mean
-        return float(np.sum(self.weight * (mean**2 + self.slope**2 * self.pt_var + self.ft_var)))
-
-    @property
-    def pt_second_moment(self) -> float:
-        """E beta_PT^2."""
-        return float(np.sum(self.weight * (self.pt_mean**2 + self.pt_var)))
-
-
 @dataclass(frozen=True)
 class Task:
     """Teacher pair of THEORY section 5: spike-and-slab vectors for pretraining and fine-tuning.
@@ -219,6 +190,7 @@ class Task:
     ft_slab: Slab | None = None
     correlation: float = 0.0
     samples: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False, compare=False)
+    fingerprint: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         for name in ("rho_pt", "rho_shared", "rho_new"):
@@ -242,6 +214,11 @@ class Task:
             raise ValueError(
                 f"correlation = {self.correlation} is not allowed with ft_slab = {self.ft_slab}: all values are equal, "
                 "so it must be 0; use Slab.sign or Slab.gaussian"
+            )
+        if self.ft_slab.kind == "sign" and self.pt_slab.kind == "gaussian" and self.correlation != 0.0:
+            raise ValueError(
+                f"correlation = {self.correlation} is not allowed with pt_slab gaussian and ft_slab sign: their joint law "
+                "is no Gaussian mixture; use a gaussian ft_slab, or a sign or point pt_slab"
             )
 
     @classmethod
@@ -292,7 +269,8 @@ class Task:
         pt, ft = beta_pt != 0, beta_ft != 0
         shared = float(ft[pt].mean()) if pt.any() else 0.0
         new = float(ft[~pt].mean()) if (~pt).any() else 0.0
-        return cls(float(pt.mean()), shared, new, samples=(beta_pt, beta_ft))
+        fingerprint = hashlib.sha256(beta_pt.tobytes() + beta_ft.tobytes()).hexdigest()
+        return cls(float(pt.mean()), shared, new, samples=(beta_pt, beta_ft), fingerprint=fingerprint)
 
     @property
     def rho_ft(self) -> float:
@@ -307,7 +285,7 @@ class Task:
     @property
     def law(self) -> Law:
         """Joint law of (beta_PT, beta_FT) of one coordinate as a Gaussian mixture."""
-        return _empirical_law(*self.samples) if self.samples is not None else _slab_law(self)
+        return empirical_law(*self.samples) if self.samples is not None else slab_law(self)
 
     def sample(self, dim: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw ``(beta_pt, beta_ft)``, each of shape (dim,), with independent coordinates.
@@ -336,43 +314,3 @@ def _correlate(task: Task, beta_pt: np.ndarray, value: np.ndarray, rng: np.rando
         return q * task.ft_slab.scale * beta_pt / abs(task.pt_slab.scale) + math.sqrt(1.0 - q * q) * value
     agree = np.where(rng.random(beta_pt.shape) < (1.0 + q) / 2.0, 1.0, -1.0)
     return agree * np.sign(beta_pt) * abs(task.ft_slab.scale)
-
-
-def _slab_law(task: Task) -> Law:
-    """Mixture of the four groups; symmetric slabs give one atom a sign."""
-    rows = []
-    rho, shared, new = task.rho_pt, task.rho_shared, task.rho_new
-    rows.append(((1.0 - rho) * (1.0 - new), 0.0, 0.0, 0.0, 0.0, 0.0, 0))
-    rows += [((1.0 - rho) * new * p, 0.0, 0.0, 0.0, m, v, 1) for p, m, v in task.ft_slab.atoms()]
-    for p, mean, var in task.pt_slab.atoms():
-        rows.append((rho * (1.0 - shared) * p, mean, var, 0.0, 0.0, 0.0, 2))
-        rows += [(rho * shared * p * w, mean, var, *rest, 3) for w, *rest in _shared_atoms(task, mean)]
-    rows = [row for row in rows if row[0] > 0.0]
-    return Law(*(np.array(column) for column in zip(*rows, strict=True)))
-
-
-def _shared_atoms(task: Task, pt_mean: float) -> list[tuple[float, float, float, float]]:
-    """Rows (weight, slope, offset, ft_var) of beta_FT given beta_PT on a shared dimension."""
-    q, slab = task.correlation, task.ft_slab
-    if slab.kind == "gaussian":
-        slope = q * slab.scale / abs(task.pt_slab.scale)
-        return [(1.0, slope, 0.0, (1.0 - q * q) * slab.scale**2)]
-    if slab.kind == "point" or q == 0.0:
-        return [(p, 0.0, m, v) for p, m, v in slab.atoms()]
-    if task.pt_slab.kind == "gaussian":
-        raise ValueError(
-            f"correlation = {q} with pt_slab gaussian and ft_slab sign has no Gaussian-mixture law: "
-            "use a gaussian ft_slab, or a sign or point pt_slab"
-        )
-    sign = math.copysign(1.0, pt_mean)
-    rows = [((1.0 + q) / 2.0, 0.0, sign * slab.scale, 0.0), ((1.0 - q) / 2.0, 0.0, -sign * slab.scale, 0.0)]
-    return [row for row in rows if row[0] > 0.0]
-
-
-def _empirical_law(beta_pt: np.ndarray, beta_ft: np.ndarray) -> Law:
-    """One atom for each distinct pair, up to the common sign (the theory is even in it)."""
-    sign = np.where(beta_ft != 0.0, np.sign(beta_ft), np.where(beta_pt != 0.0, np.sign(beta_pt), 1.0))
-    pairs, counts = np.unique(np.stack([sign * beta_pt + 0.0, sign * beta_ft + 0.0]), axis=1, return_counts=True)
-    zero = np.zeros(pairs.shape[1])
-    group = 2 * (pairs[0] != 0.0).astype(int) + (pairs[1] != 0.0).astype(int)
-    return Law(counts / counts.sum(), pairs[0], zero, zero, pairs[1], zero, group)

@@ -25,7 +25,7 @@ _CHUNK = 4096
 
 
 class Batch(NamedTuple):
-    """Predictions of shape (settings,); ``message`` is '', or the sentence of a setting that failed (values are NaN)."""
+    """Predictions of shape (settings,); ``message`` is '', or the sentence of a failed setting (NaN values)."""
 
     mse: np.ndarray
     s2: np.ndarray

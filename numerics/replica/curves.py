@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from numerics.kernels import training_error
+from numerics.law import GROUPS
 from numerics.replica.mixture import build
 from numerics.replica.observables import observe
 from numerics.replica.pretraining import pretrain
 from numerics.replica.quadrature import STEP
 from numerics.replica.saddle_point import TOLERANCE, fixed_point
-from numerics.task import GROUPS, Initialization, Task
+from numerics.task import Initialization, Task
 from numerics.validate import as_array, check_number
 
 __all__ = ["generalization_curve"]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from numerics.kernels import c_ft, channel_moments, channel_offset, dual_map, potential_derivative
+from numerics.law import Law
 from numerics.replica.quadrature import STEP, invert, row_nodes
-from numerics.task import Initialization, Law
+from numerics.task import Initialization
 
 __all__ = ["ORACLE", "Imprint", "Mixture", "Pretraining", "build", "imprint", "with_scales"]
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from numerics.kernels import channel_moments, channel_observables, sensitivity
+from numerics.law import GROUPS
 from numerics.replica.equations import channel_rows
 from numerics.replica.mixture import Mixture
 from numerics.replica.quadrature import STEP, integrate_rows
-from numerics.task import GROUPS
 
 __all__ = ["Observables", "observe"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from numerics.kernels import least_squares_s2
+from numerics.law import Law
 from numerics.replica.mixture import ORACLE, Mixture, Pretraining
 from numerics.replica.saddle_point import solve
-from numerics.task import Law
 from numerics.validate import check_number
 
 __all__ = ["pretrain"]

@@ -136,7 +136,8 @@ def fixed_point(
     """The solution of every setting, in closed form where the training data determine it.
 
     Without ridge, ``alpha >= 1`` leaves nothing to the prior: the error is s2 = 0 without noise, ``noise/(alpha - 1)``
-    with noise, infinite at ``alpha = 1`` (THEORY section 6). Arguments as :func:`solve`; ``strict=False`` does not raise.
+    with noise, infinite at ``alpha = 1`` (THEORY section 6). Arguments as :func:`solve`;
+    ``strict=False`` does not raise.
 
     Returns
     -------
