@@ -36,6 +36,22 @@ g, s2, alpha, V = sp.symbols("g s2 alpha V", positive=True)
 tau2, noise, ridge = sp.symbols("tau2 noise ridge", nonnegative=True)
 x, z, a, u, u0, start, delta, zeta, shift = sp.symbols("x z a u u0 start delta zeta d", real=True)
 
+# --- replicas ---------------------------------------------------------------------------------------------------
+replicas = sp.Symbol("n_rep", positive=True, integer=True)
+n_zero = sp.Symbol("n", positive=True)  # the number of replicas once it is continued to the reals
+inv_t, chi, g_hat, s_hat, diag, off = sp.symbols("B chi g_hat s_hat A C", positive=True)
+mse, err = sp.symbols("mse err", nonnegative=True)  # the order parameter, and the average it must equal
+dof, weight = sp.symbols("dof weight", positive=True)
+Z, kappa = sp.symbols("Z kappa", real=True)
+tau, b_norm = sp.symbols("tau b_norm", positive=True)
+W1, W2 = sp.symbols("W_1 W_2", positive=True)
+site = sp.Function("Phi", real=True)  # average of the single-site minimum, less s_hat/(2 g_hat)
+est = sp.Function("xhat", real=True)  # an arbitrary smooth function of the Gaussian variable
+
+replica_a, replica_b = sp.symbols("a b", integer=True)
+covariance, moment = sp.Function("G"), sp.Function("F")
+primary, auxiliary = sp.symbols("Phi_X phi_gh", real=True)  # minima of the min-max problem and of its comparison
+
 # --- variables of a proof ---------------------------------------------------------------------------------------
 s, t, sigma, rho = sp.symbols("s t sigma rho", real=True)
 p = sp.Symbol("p", nonnegative=True)
@@ -50,6 +66,8 @@ DOMAIN: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {
     lam: (sp.Integer(-1), sp.Integer(1)),
     ell: (sp.Integer(1), sp.Integer(2)),
     sens: (sp.Integer(0), sp.Integer(1)),
+    dof: (sp.Integer(0), sp.Integer(1)),
+    weight: (sp.Integer(0), sp.Integer(1)),
 }
 
 #: How names are printed.
@@ -71,6 +89,16 @@ LATEX: dict[sp.Basic, str] = {
     v_ft: r"v_{\mathrm{FT}}",
     ell: r"\ell",
     eps: r"\varepsilon",
+    replicas: r"n",
+    g_hat: r"\hat g",
+    s_hat: r"\hat s",
+    mse: r"\mathrm{mse}",
+    err: r"\mathbb{E}(\hat x - x)^2",
+    dof: r"\mathrm{df}",
+    weight: r"p",
+    primary: r"\Phi(X)",
+    auxiliary: r"\varphi(g, h)",
+    b_norm: r"\mathsf{b}",
     x_id: r"X_{id}",
     dim: r"D",
     u0: r"u_0",

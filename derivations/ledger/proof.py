@@ -66,8 +66,15 @@ class MatrixAlgebra(Proof):
 
     def prove(self, relation: Relational) -> Outcome:
         difference = (relation.lhs - relation.rhs).doit().expand().doit()
-        zero = difference == 0 or getattr(difference, "is_ZeroMatrix", False)
-        return Outcome(bool(zero), "matrix products expand to the zero matrix" if zero else "matrices differ")
+        coefficients: dict[sp.Basic, sp.Expr] = {}
+        for term in sp.MatAdd.make_args(difference):
+            if getattr(term, "is_ZeroMatrix", False) or term == 0:
+                continue
+            factor, matrix = term.as_coeff_mmul() if isinstance(term, sp.MatMul) else (sp.Integer(1), term)
+            coefficients[matrix] = coefficients.get(matrix, sp.Integer(0)) + factor
+        if all(reduces_to_zero(coefficient) for coefficient in coefficients.values()):
+            return Outcome(True, "matrix products expand to the zero matrix")
+        return Outcome(False, "the matrices were not shown to be equal")
 
 
 @dataclass(frozen=True)
@@ -149,25 +156,3 @@ class ByLimit(Proof):
             return Outcome(False, "SymPy could not take the limit")
         inner = self.then.prove(sp.Eq(found, value, evaluate=False)) if found != value else Outcome(True, "")
         return Outcome(inner.proved, how if inner.proved else f"the limit is {found}")
-
-
-@dataclass(frozen=True)
-class Induction(Proof):
-    """f(n) = h(n) for n = 1, 2, ...: true at the first n, and both sides grow by the same factor (or the same term).
-
-    `growth` is f(n + 1) / f(n) (or the difference) as earlier steps gave it.
-    """
-
-    variable: sp.Symbol
-    first: int
-    left_at_first: sp.Expr
-    growth: sp.Expr
-    additive: bool = False
-
-    def prove(self, relation: Relational) -> Outcome:
-        formula = relation.rhs
-        ahead = formula.subs(self.variable, self.variable + 1)
-        grown = ahead - formula - self.growth if self.additive else ahead - formula * self.growth
-        start = reduces_to_zero(formula.subs(self.variable, self.first) - self.left_at_first)
-        good = start and reduces_to_zero(sp.powsimp(sp.expand_power_exp(grown)))
-        return Outcome(good, f"induction on {self.variable}" if good else "the induction fails")

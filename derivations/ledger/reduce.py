@@ -31,6 +31,7 @@ class _Generators:
     def __init__(self, whole_exponents: bool) -> None:
         self.whole_exponents = whole_exponents  # keep exp(long sum) as one piece: much smaller polynomials
         self.opaque: dict[sp.Expr, sp.Symbol] = {}
+        self.logs: dict[sp.Symbol, sp.Expr] = {}  # the generator of log(base) -> base
         self.radicals: list[tuple[sp.Symbol, sp.Expr]] = []  # (r, r^2), inner ones first
 
     def name(self, expr: sp.Expr, **assumptions: bool) -> sp.Symbol:
@@ -49,8 +50,8 @@ class _Generators:
             return self.name(sp.exp(arg), positive=True) ** content
         for term in terms:
             rational, rest = term.as_coeff_Mul(rational=True)
-            if isinstance(rest, sp.log):
-                product *= rest.args[0] ** rational
+            if rest in self.logs:
+                product *= self.logs[rest] ** rational
             elif rest == 1:
                 product *= self.name(sp.exp(1), positive=True) ** rational
             else:
@@ -149,12 +150,18 @@ class _Generators:
         for piece in sp.Mul.make_args(sp.factor(sp.together(arg))):
             base, power = piece.as_base_exp()
             if piece.is_Rational and piece.is_positive:
-                total += sp.expand_log(sp.log(piece)).replace(sp.log, lambda w: self.name(sp.log(w), real=True))
+                for prime, order in sp.factorrat(piece).items():
+                    total += order * self._plain_log(sp.Integer(prime))
             elif base.is_positive:
-                total += power * self.name(sp.log(base), real=True)
+                total += power * self._plain_log(base)
             else:
                 rest *= piece
         return total if rest == 1 else total + self.name(sp.log(rest))
+
+    def _plain_log(self, base: sp.Expr) -> sp.Symbol:
+        symbol = self.name(sp.log(base), real=True)
+        self.logs[symbol] = base
+        return symbol
 
 
 def _terms(arg: sp.Expr) -> list[sp.Expr]:

@@ -95,7 +95,7 @@ def sample(claim: Relational, points: int = POINTS) -> Sample:
     """Evaluate both sides of `claim`; refuted at one point is refuted."""
     if claim.atoms(sp.Limit):
         return sample_limit(claim)
-    if claim.atoms(sp.MatrixSymbol):
+    if isinstance(claim.lhs, sp.MatrixExpr):
         return sample_matrices(claim)
     sides, _ = _free_numbers(sp.Tuple(*(without_integrals(side) for side in claim.args)))
     has_integral = bool(sides.atoms(sp.Integral))
@@ -124,8 +124,9 @@ def sample(claim: Relational, points: int = POINTS) -> Sample:
 
 def sample_matrices(claim: Relational) -> Sample:
     """Give every dimension a small number and every entry a seeded rational: exact arithmetic, one point."""
-    sizes = sorted({s for m in claim.atoms(sp.MatrixSymbol) for n in m.shape for s in n.free_symbols}, key=str)
-    point = {size: sp.Integer(position + 2) for position, size in enumerate(sizes)}
+    matrices = claim.atoms(sp.MatrixSymbol) | {claim.lhs}
+    sizes = sorted({s for m in matrices for n in m.shape for s in sp.sympify(n).free_symbols}, key=str)
+    point = {size: sp.Integer(position + 3) for position, size in enumerate(sizes)}
     sides = []
     for side in claim.args:
         side = side.subs(point).doit()
