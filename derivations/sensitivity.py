@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.fine_tuning import effective_scale
 from derivations.ledger.step import Derivation, Step, both, eq
 from derivations.scalar_channel import channel_offset, channel_shift, integrands, posterior_residual
 from derivations.symbols import (
@@ -15,9 +16,13 @@ from derivations.symbols import (
     JACOBIAN,
     MOVING,
     a,
+    beta_pt,
+    c,
     c_ft,
     delta,
     g,
+    gamma,
+    lam,
     s2,
     shift,
     start,
@@ -50,6 +55,17 @@ def _written_out(expr: sp.Expr) -> sp.Expr:
     return expr.subs({zeta: channel_offset(), shift: channel_shift(), u: u0 + delta}, simultaneous=True)
 
 
+def scale_derivatives() -> dict[str, sp.Expr]:
+    """Derivatives of c_FT, written so that nothing cancels for beta_pt >> c."""
+    root = sp.sqrt(1 + (beta_pt / c) ** 2)
+    return {
+        "beta": (1 + lam) * beta_pt / (c * root),
+        "c": (1 + lam) * (1 + 1 / root),
+        "lam": c * (1 + root),
+        "gamma": gamma,
+    }
+
+
 def results() -> dict[str, sp.Expr]:
     """Derivative integrands in (delta, u0, start, c_ft, g, s2, tau2), and the implicit derivative of log s2."""
     inner = integrands()
@@ -58,6 +74,7 @@ def results() -> dict[str, sp.Expr]:
         for name in ("error", "dof")
         for p in (c_ft, a, tau2, start)
     }
+    formulas |= {f"c_ft_{name}": expr for name, expr in scale_derivatives().items()}
     formulas |= {f"channel_mass_{_NAMES[p]}": _written_out(along(inner["channel_mass"], p)) for p in (c_ft, g, s2)}
     return formulas
 
@@ -113,6 +130,20 @@ def _chain_rule(name: str, parameter: sp.Symbol, lemma: Step) -> Step:
     )
 
 
+def _scale() -> list[Step]:
+    """The effective scale along its four arguments."""
+    symbols = {"beta": beta_pt, "c": c, "lam": lam, "gamma": gamma}
+    return [
+        Step(
+            f"effective scale along {name}",
+            "identity",
+            eq(sp.Derivative(effective_scale(beta_pt, c, lam, gamma), symbols[name]), expr),
+            "Differentiate c_FT; for c the two large terms are combined first.",
+        )
+        for name, expr in scale_derivatives().items()
+    ]
+
+
 def _implicit() -> list[Step]:
     """Two equations F1 = F2 = 0 in (x, y) = (log s2, log g), moved by a parameter t."""
     jacobian, forcing = sp.Matrix(2, 2, JACOBIAN), sp.Matrix(FORCING)
@@ -148,7 +179,7 @@ def derive() -> Derivation:
     return Derivation(
         "sensitivity",
         "Sensitivities of the prediction",
-        (*steps, *_implicit()),
+        (*steps, *_scale(), *_implicit()),
         formulas["channel_error_c"],
         formulas,
         "Derivatives of the two saddle-point integrals in every parameter of a component, and how the solution "

@@ -217,8 +217,8 @@ class Task:
             )
         if self.ft_slab.kind == "sign" and self.pt_slab.kind == "gaussian" and self.correlation != 0.0:
             raise ValueError(
-                f"correlation = {self.correlation} is not allowed with pt_slab gaussian and ft_slab sign: their joint law "
-                "is no Gaussian mixture; use a gaussian ft_slab, or a sign or point pt_slab"
+                f"correlation = {self.correlation} is not allowed with pt_slab gaussian and ft_slab sign: their joint "
+                "law is no Gaussian mixture; use a gaussian ft_slab, or a sign or point pt_slab"
             )
 
     @classmethod

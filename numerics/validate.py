@@ -106,7 +106,7 @@ def as_array(
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         allowed = _interval(low, high, open_low, False)
         raise ValueError(
-            f"{name}{list(where) if where else ''} = {array[where]!r:.40} is not allowed: "
+            f"{name}{list(where) if where else ''} = {float(array[where])!r} is not allowed: "
             f"entries must be finite numbers in {allowed} ({int(bad.sum())} offending)"
         )
     return array

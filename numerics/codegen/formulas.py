@@ -127,6 +127,11 @@ ROWS = (
         "beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x.",
     ),
     Formula(
+        "c_ft_sensitivities", "derivatives of the effective fine-tuning scale", ("sensitivity", "c_ft_beta"), FINE_TUNING,
+        ("c",), 8.0, outputs=tuple((f"c_ft_{p}", f"c_ft_{p}") for p in ("beta", "c", "lam", "gamma")), varying=("beta_pt",),
+        doc="(d/d beta_pt, d/d c, d/d lam, d/d gamma) of c_FT.",
+    ),
+    Formula(
         "training_error", "mean squared training residual", ("learned_solution", "training_error"),
         {"s2": "s2", "pull": "pull", "alpha": "alpha"}, ("alpha",),
         doc="s2 pull^2 / alpha with pull = ridge/g = alpha - dof.",

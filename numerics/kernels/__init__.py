@@ -1,6 +1,7 @@
 """The generated NumPy kernels (`python -m numerics.codegen --write`); each file says formula, source and accuracy."""
 
 from numerics.kernels.c_ft import c_ft
+from numerics.kernels.c_ft_sensitivities import c_ft_sensitivities
 from numerics.kernels.channel_mass_sensitivities import channel_mass_sensitivities
 from numerics.kernels.channel_moments import channel_moments
 from numerics.kernels.channel_observables import channel_observables
@@ -19,6 +20,7 @@ from numerics.kernels.training_error import training_error
 
 __all__ = [
     "c_ft",
+    "c_ft_sensitivities",
     "channel_mass_sensitivities",
     "channel_moments",
     "channel_observables",
