@@ -1,0 +1,167 @@
+"""`ptft simulate`: learn at finite dimension over seeds, and compare with the prediction."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+
+def command(
+    rho_pt: Annotated[float, typer.Option(help="Share of dimensions active in pretraining.")] = 0.1,
+    rho_ft: Annotated[float, typer.Option(help="Share of dimensions active in fine-tuning.")] = 0.1,
+    omega: Annotated[float, typer.Option(help="Share of the latter that pretraining used too (overlap).")] = 0.5,
+    c: Annotated[float, typer.Option(help="Absolute initial scale, > 0.")] = 1e-3,
+    lam: Annotated[float, typer.Option(help="Relative scale in [-1, 1]; negative: earlier layer smaller.")] = 0.0,
+    gamma: Annotated[float, typer.Option(help="Readout re-initialisation before fine-tuning, >= 0.")] = 0.0,
+    alpha: Annotated[str, typer.Option(help="START:STOP:COUNT, or numbers separated by commas.")] = "0.05:0.5:10",
+    dim: Annotated[str, typer.Option(help="Dimension D; several, with commas, extrapolate in 1/D.")] = "500",
+    seeds: Annotated[int, typer.Option(help="Seeds per point: 0, 1, ..., SEEDS-1.", min=1)] = 8,
+    method: Annotated[str, typer.Option(help="exact (the limit), flow (its path) or gd (gradient descent).")] = "exact",
+    alpha_pt: Annotated[float | None, typer.Option(help="Pretraining n/D (default: perfect).")] = None,
+    noise: Annotated[float, typer.Option(help="Variance of the label noise in fine-tuning.")] = 0.0,
+    noise_pt: Annotated[float, typer.Option(help="The same in pretraining.")] = 0.0,
+    ridge: Annotated[float, typer.Option(help="Weight of the potential (exact only); 0: gradient flow.")] = 0.0,
+    stop: Annotated[float | None, typer.Option(help="gd: train MSE to stop at; flow: relative residual.")] = None,
+    lr: Annotated[float | None, typer.Option(help="gd: learning rate on (1/2n)||y - X beta||^2.")] = None,
+    momentum: Annotated[float | None, typer.Option(help="gd: heavy-ball momentum in [0, 1).")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="gd: rows per step (default: all).")] = None,
+    device: Annotated[str | None, typer.Option(help="gd: torch device, for example cuda.")] = None,
+    store: Annotated[str | None, typer.Option(help="Folder that keeps finished cells; run again to resume.")] = None,
+    out: Annotated[list[str] | None, typer.Option(help="File(s) to write: .csv, .nc, .png, .svg or .pdf.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+):
+    """Learn the task at dimension D over seeds (exactly, unless told otherwise) and compare with the replica theory."""
+    import ptft_sym as pt
+    from ptft_sym.cli.curve import _target, ratios
+
+    paths = [_target(name, force) for name in out or ()]
+    task, init = pt.Task.from_overlap(rho_pt, rho_ft, omega), pt.Initialization(c, lam, gamma)
+    dims = _dims(dim)
+    at = _whole(ratios(alpha), dims)
+    stages = "oracle" if alpha_pt is None else "full"
+    shared = {"alpha_pt": alpha_pt, "noise": noise, "noise_pt": noise_pt, "ridge": ridge}
+    special = {"stop": stop, "lr": lr, "momentum": momentum, "batch_size": batch_size, "device": device}
+    special = {name: value for name, value in special.items() if value is not None}
+    runs = _simulate(task, init, at, dims, seeds, stages, method, store, shared | special)
+    predict = lambda where: pt.generalization_curve(task, init, where, **shared)  # noqa: E731
+    _report(predict(at), runs, method, seeds)
+    for path in paths:
+        _write(path, predict, runs)
+        typer.echo(f"written: {path}")
+
+
+def _dims(text):
+    try:
+        dims = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        dims = []
+    if not dims or dims[0] < 1:
+        raise ValueError(f"--dim {text}: give a positive integer, or several separated by commas")
+    return dims
+
+
+def _whole(alpha, dims):
+    """The nearest ratios with a whole number of samples at every dimension, each once: other n are other points."""
+    common = math.gcd(*dims)
+    numbers = sorted({max(1, round(a * common)) for a in alpha})
+    snapped = [n / common for n in numbers]
+    if len(snapped) != len(alpha) or max(abs(a - b) for a, b in zip(sorted(alpha), snapped, strict=True)) > 1e-9:
+        typer.echo(f"alpha rounded to whole samples: {', '.join(f'{a:.4g}' for a in snapped)}")
+    return snapped
+
+
+def _simulate(task, init, alpha, dims, seeds, stages, method, store, options):
+    """One dataset for each dimension, under a progress bar."""
+    from pathlib import Path
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    import ptft_sym as pt
+
+    runs = []
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        for dim in dims:
+            job = bar.add_task(f"D = {dim}", total=seeds * len(alpha))
+            folder = None if store is None else Path(store) / f"dim-{dim}"
+            tell = lambda done, total, job=job: bar.update(job, completed=done)  # noqa: E731
+            plan = (task, init, alpha, dim, range(seeds), stages, method)
+            runs.append(pt.simulate(*plan, store=folder, progress=tell, **options))
+            bar.update(job, completed=seeds * len(alpha))
+    return runs
+
+
+def _report(theory, runs, method, seeds):
+    """Table and verdict; with one seed there is no error bar and no verdict."""
+    import ptft_sym as pt
+
+    last = runs[-1]
+    if method != "exact":
+        far, left = 100 * float(last.distance.max()), float(last.train_mse.max())
+        typer.echo(f"{method} stopped at train MSE {left:.2g}, up to {far:.2g} % of ||beta|| from the exact limit")
+    if seeds > 1:
+        result = pt.compare(theory, runs)
+        _table("alpha theory simulation error z", [
+            (f"{r['alpha']:.4g}", f"{r['theory']:.6g}", f"{r['simulation']:.6g}", f"{r['error']:.2g}", f"{r['z']:+.2f}")
+            for r in result.rows()
+        ])  # fmt: skip
+        typer.echo(result.verdict)
+    else:
+        values = zip(theory.alpha.values, theory.mse.values, last.mse.values[0], strict=True)
+        _table("alpha theory simulation", [(f"{a:.4g}", f"{m:.6g}", f"{s:.6g}") for a, m, s in values])
+        typer.echo("one seed: no standard error, hence no comparison")
+    what = {"exact": "KKT residual", "flow": "training residual", "gd": "training residual"}[method]
+    worst, steps = max(float(run.residual.max()) for run in runs), max(int(run.iterations.max()) for run in runs)
+    typer.echo(f"worst {what} {worst:.1e}, at most {steps} steps")
+
+
+def _table(names, rows):
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*names.split())
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def _write(path, predict, runs):
+    from ptft_sym.files import replacing
+
+    with replacing(path) as partial:
+        if path.suffix.lower() == ".csv":
+            import pandas as pd
+
+            flat = [run.drop_dims("group").assign(dim=run.attrs["dim"]).to_dataframe().reset_index() for run in runs]
+            pd.concat(flat).to_csv(partial, index=False)
+        elif path.suffix.lower() == ".nc":
+            import xarray as xr
+
+            stacked = [run.reset_coords("n").assign_coords(dim=run.attrs["dim"]) for run in runs]
+            xr.concat(stacked, "dim", coords="minimal", data_vars="all").to_netcdf(partial, engine="scipy")
+        else:
+            _figure(partial, predict, runs)
+
+
+def _figure(path, predict, runs):
+    """Theory as a line, means over seeds with two standard errors as points, one marker for each dimension."""
+    import numpy as np
+
+    from ptft_sym import plots
+
+    a = runs[0].attrs
+    fine = predict(np.linspace(float(runs[0].alpha.min()), float(runs[0].alpha.max()), 101))
+    colours = (plots.RED, plots.GREEN, plots.PURPLE, plots.ORANGE, plots.SKY)
+    with plots._figure(path, (6.4, 4.2)) as (_, axis):
+        axis.plot(fine.alpha, fine.mse, color=plots.BLUE, label="replica theory")
+        for i, run in enumerate(runs):
+            error = 2 * run.mse.std("seed", ddof=min(1, run.sizes["seed"] - 1)) / np.sqrt(run.sizes["seed"])
+            axis.errorbar(
+                run.alpha, run.mse.mean("seed"), error, fmt="osD^v"[i % 5], color=colours[i % 5], markersize=4.5,
+                capsize=2.5, linewidth=1.1, label=f"simulation, D = {run.attrs['dim']}, {run.sizes['seed']} seeds",
+            )  # fmt: skip
+        axis.set_xlabel("fine-tuning samples per dimension  $\\alpha = n/D$")
+        axis.set_ylabel("test error  $E(\\hat\\beta-\\beta^*)^2$")
+        axis.set_title(f"c = {a['c']:g}, lam = {a['lam']:g}, gamma = {a['gamma']:g}; error bars: two standard errors")
+        axis.legend()
