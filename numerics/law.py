@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numerics.task import Task
 
-__all__ = ["GROUPS", "Law", "empirical_law", "slab_law"]
+__all__ = ["GROUPS", "Law", "conditional_law", "empirical_law", "group_probabilities", "slab_law"]
 
 #: Names of the four kinds of dimension, by (active in pretraining, active in fine-tuning).
 GROUPS = ("none", "new", "pt_only", "shared")
@@ -45,15 +45,34 @@ class Law(NamedTuple):
 
 def slab_law(task: Task) -> Law:
     """Mixture of the four groups; symmetric slabs give one atom a sign."""
-    rows = []
-    rho, shared, new = task.rho_pt, task.rho_shared, task.rho_new
-    rows.append(((1.0 - rho) * (1.0 - new), 0.0, 0.0, 0.0, 0.0, 0.0, 0))
-    rows += [((1.0 - rho) * new * p, 0.0, 0.0, 0.0, m, v, 1) for p, m, v in task.ft_slab.atoms()]
+    law = conditional_law(task)
+    law = law._replace(weight=law.weight * group_probabilities(task)[0][law.group])
+    keep = law.weight > 0.0
+    return Law(*(field[keep] for field in law))
+
+
+def conditional_law(task: Task) -> Law:
+    """The four groups, each with weights that sum to one, whether or not the group has positive probability."""
+    rows = [(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)]
+    rows += [(p, 0.0, 0.0, 0.0, m, v, 1) for p, m, v in task.ft_slab.atoms()]
     for p, mean, var in task.pt_slab.atoms():
-        rows.append((rho * (1.0 - shared) * p, mean, var, 0.0, 0.0, 0.0, 2))
-        rows += [(rho * shared * p * w, mean, var, *rest, 3) for w, *rest in _shared_atoms(task, mean)]
-    rows = [row for row in rows if row[0] > 0.0]
+        rows.append((p, mean, var, 0.0, 0.0, 0.0, 2))
+        rows += [(p * w, mean, var, *rest, 3) for w, *rest in _shared_atoms(task, mean)]
     return Law(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def group_probabilities(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of :data:`GROUPS`, shape (4,), and derivatives in (rho_pt, rho_shared, rho_new), shape (3, 4)."""
+    rho, shared, new = task.rho_pt, task.rho_shared, task.rho_new
+    probability = np.array([(1.0 - rho) * (1.0 - new), (1.0 - rho) * new, rho * (1.0 - shared), rho * shared])
+    slope = np.array(
+        [
+            [new - 1.0, -new, 1.0 - shared, shared],
+            [0.0, 0.0, -rho, rho],
+            [rho - 1.0, 1.0 - rho, 0.0, 0.0],
+        ]
+    )
+    return probability, slope
 
 
 def _shared_atoms(task: Task, pt_mean: float) -> list[tuple[float, float, float, float]]:

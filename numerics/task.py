@@ -191,6 +191,7 @@ class Task:
     correlation: float = 0.0
     samples: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False, compare=False)
     fingerprint: str = field(default="", repr=False)
+    ft_slab_follows_rho: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("rho_pt", "rho_shared", "rho_new"):
@@ -210,6 +211,7 @@ class Task:
             object.__setattr__(self, "pt_slab", Slab.point(1.0))
         if self.ft_slab is None:
             object.__setattr__(self, "ft_slab", Slab.gaussian(1.0 / self.rho_ft))
+            object.__setattr__(self, "ft_slab_follows_rho", True)
         if self.ft_slab.kind == "point" and self.correlation != 0.0:
             raise ValueError(
                 f"correlation = {self.correlation} is not allowed with ft_slab = {self.ft_slab}: all values are equal, "

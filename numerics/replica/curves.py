@@ -11,6 +11,7 @@ from numerics.replica.observables import observe
 from numerics.replica.pretraining import pretrain
 from numerics.replica.quadrature import STEP
 from numerics.replica.saddle_point import TOLERANCE, fixed_point
+from numerics.replica.sensitivity import error_gradient
 from numerics.task import Initialization, Task
 from numerics.validate import as_array, check_number
 
@@ -40,6 +41,7 @@ def generalization_curve(
     ridge: float = 0.0,
     *,
     start: float = 0.0,
+    sensitivities: bool = False,
     step: float = STEP,
     tolerance: float = TOLERANCE,
 ):
@@ -59,6 +61,9 @@ def generalization_curve(
         Coefficient of the potential; 0 is the interpolator that gradient flow reaches.
     start : float
         Fine-tuning starts at ``start * beta_PT_hat`` (0: the paper's protocol).
+    sensitivities : bool
+        Also return ``d_mse_d_<parameter>``: exact derivatives of the error in alpha, c, lam, gamma, noise, ridge,
+        rho_pt, rho_shared, rho_new, alpha_pt and noise_pt (NaN for a parameter that the problem does not have).
     step, tolerance : float
         Trapezoidal step in the mirror variable and accepted residual; the answer does not depend on them.
 
@@ -110,6 +115,12 @@ def generalization_curve(
         "pd": seen.pd,
         "dof": seen.dof,
     }
+    if sensitivities:
+        gradient = error_gradient(
+            task, init, alpha, point.s2, point.g, noise=noise, ridge=ridge, pretraining=pretraining,
+            alpha_pt=alpha_pt, noise_pt=noise_pt, start=start, step=step,
+        )  # fmt: skip
+        values |= {f"d_mse_d_{name}": value for name, value in gradient.items()}
     settings = {
         "alpha_pt": "oracle" if alpha_pt is None else alpha_pt,
         "noise": noise,
@@ -140,6 +151,8 @@ def _dataset(task, init, alpha, values, group_error, group_weight, settings):
     ds = xr.Dataset(data, coords={"alpha": alpha, "group": list(GROUPS), "group_weight": ("group", group_weight)})
     for name, (meaning, units) in _ATTRS.items():
         ds[name].attrs.update(long_name=meaning, units=units)
+    for name in (name for name in values if name.startswith("d_mse_d_")):
+        ds[name].attrs.update(long_name=f"derivative of mse in {name.removeprefix('d_mse_d_')}", units="mse per unit")
     ds["alpha"].attrs.update(long_name="fine-tuning samples per dimension n/D", units="1")
     ds["group_weight"].attrs.update(long_name="probability of the kind of dimension", units="1")
     ds.attrs.update(

@@ -11,12 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerics.kernels import c_ft, channel_moments, channel_offset, dual_map, potential_derivative
+from numerics.kernels import (
+    c_ft,
+    channel_mass_sensitivities,
+    channel_moments,
+    channel_offset,
+    dual_map,
+    potential_derivative,
+)
 from numerics.law import Law
 from numerics.replica.quadrature import STEP, invert, row_nodes
 from numerics.task import Initialization
 
-__all__ = ["ORACLE", "Imprint", "Mixture", "Pretraining", "build", "imprint", "with_scales"]
+__all__ = ["ORACLE", "Imprint", "Mixture", "Pretraining", "build", "imprint", "imprint_tangent", "with_scales"]
 
 
 class Pretraining(NamedTuple):
@@ -140,9 +147,18 @@ def _points(law: Law, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     return weight, pt_mean, pt_mean, *rest
 
 
-def _channel(law: Law, row: int, c: float, pretraining: Pretraining, start: float, step: float):
-    """One atom spread over the pretrained weight B = c sinh v, with z(v) = c sinh v + (g/2) v Gaussian."""
-    weight, pt_mean, pt_var, slope, offset, ft_var, group = (field[row] for field in law)
+class _Spread(NamedTuple):
+    """One atom over the pretrained weight B = c sinh v, with z(v) = c sinh v + (g/2) v Gaussian."""
+
+    v: np.ndarray
+    zeta: np.ndarray
+    variance: float
+    weight: np.ndarray
+    at: tuple
+
+
+def _spread(law: Law, row: int, c: float, pretraining: Pretraining, start: float, step: float) -> _Spread:
+    _, pt_mean, pt_var, slope, offset, _, _ = (field[row] for field in law)
     one, half_g = np.ones(1), np.array([0.5 * pretraining.g])
     variance = pt_var + pretraining.s2
     centre = invert(pt_mean * one, half_g, c * one)
@@ -151,17 +167,48 @@ def _channel(law: Law, row: int, c: float, pretraining: Pretraining, start: floa
     even = np.array([pt_mean == 0.0 and (offset == 0.0 or blind)])
     (nodes,) = row_nodes(centre, pt_mean * one, 0.0 * one, half_g, c * one, variance * one, even, step)
     delta = nodes.delta[0]
+    at = (delta, centre, 0.0, c, pretraining.g, pretraining.s2, pt_var)
     zeta = channel_offset(delta, centre, c, pretraining.g)
-    mass = channel_moments(delta, centre, 0.0, c, pretraining.g, pretraining.s2, pt_var)[0] * nodes.weight.reshape(-1)
-    gain = pt_var / variance
-    full = np.ones_like(delta)
+    return _Spread(centre + delta, zeta, variance, law.weight[row] * nodes.weight.reshape(-1), at)
+
+
+def _channel(law: Law, row: int, c: float, pretraining: Pretraining, start: float, step: float):
+    """Fields of :class:`Imprint` for one atom."""
+    _, pt_mean, pt_var, slope, offset, ft_var, group = (field[row] for field in law)
+    nodes = _spread(law, row, c, pretraining, start, step)
+    gain, full = pt_var / nodes.variance, np.ones_like(nodes.v)
     return (
-        weight * mass,
-        dual_map(0.5 * (centre + delta), c),
-        pt_mean + gain * zeta,
+        nodes.weight * channel_moments(*nodes.at)[0],
+        dual_map(0.5 * nodes.v, c),
+        pt_mean + gain * nodes.zeta,
         gain * pretraining.s2 * full,
         slope * full,
         offset * full,
         ft_var * full,
-        np.full(len(delta), group),
+        np.full(len(nodes.v), group),
     )
+
+
+class ImprintTangent(NamedTuple):
+    """Derivatives of an imprint in (c, g, s2) of pretraining; fields of shape (3, components)."""
+
+    weight: np.ndarray
+    learned_pt: np.ndarray
+    pt_mean: np.ndarray
+    pt_var: np.ndarray
+
+
+def imprint_tangent(law: Law, c: float, pretraining: Pretraining, start: float, step: float) -> ImprintTangent:
+    """Derivatives of :func:`imprint` (same arguments) at fixed nodes v; zero where pretraining is exact."""
+    law = _canonical(law)
+    fixed = law.pt_var + pretraining.s2 == 0.0
+    parts = [ImprintTangent(*(np.zeros((3, int(fixed.sum()))) for _ in range(4)))] if fixed.any() else []
+    for row in np.flatnonzero(~fixed):
+        nodes = _spread(law, int(row), c, pretraining, start, step)
+        gain, zero = law.pt_var[row] / nodes.variance, np.zeros_like(nodes.v)
+        rise = dual_map(0.5 * nodes.v, 1.0)  # d(c sinh v)/dc
+        weight = nodes.weight * np.stack(channel_mass_sensitivities(*nodes.at))
+        pt_mean = np.stack([gain * rise, 0.5 * gain * nodes.v, -gain / nodes.variance * nodes.zeta])
+        pt_var = np.stack([zero, zero, gain**2 + zero])
+        parts.append(ImprintTangent(weight, np.stack([rise, zero, zero]), pt_mean, pt_var))
+    return ImprintTangent(*(np.concatenate(column, axis=1) for column in zip(*parts, strict=True)))

@@ -14,7 +14,7 @@ from numerics.replica.mixture import ORACLE, Mixture, Pretraining
 from numerics.replica.saddle_point import solve
 from numerics.validate import check_number
 
-__all__ = ["pretrain"]
+__all__ = ["pretrain", "pretraining_mixture"]
 
 
 def pretrain(law: Law, c: float, alpha_pt: float | None, noise_pt: float = 0.0) -> Pretraining:
@@ -60,9 +60,15 @@ def pretrain(law: Law, c: float, alpha_pt: float | None, noise_pt: float = 0.0) 
                 "take alpha_pt < 1 or alpha_pt > 1"
             )
         return Pretraining(float(least_squares_s2(alpha_pt, noise_pt)), 0.0)
+    solution = solve(pretraining_mixture(law, c), np.array([alpha_pt]), noise_pt)
+    return Pretraining(float(solution.s2[0]), float(solution.g[0]))
+
+
+def pretraining_mixture(law: Law, c: float) -> Mixture:
+    """Components of the pretraining problem itself: one scale, one component for each |mean| and variance."""
     pairs, index = np.unique(np.stack([np.abs(law.pt_mean), law.pt_var]), axis=1, return_inverse=True)
     weight = np.bincount(index.ravel(), law.weight)
     zero = np.zeros_like(weight)
-    mixture = Mixture(weight, pairs[0], pairs[1], zero + c, zero, zero, zero, zero, zero, zero)
-    solution = solve(Mixture(*(field[None] for field in mixture)), np.array([alpha_pt]), noise_pt)
-    return Pretraining(float(solution.s2[0]), float(solution.g[0]))
+    active = (pairs != 0.0).any(axis=0).astype(int)
+    mixture = Mixture(weight, pairs[0], pairs[1], zero + c, zero, active, zero, zero, zero, zero)
+    return Mixture(*(field[None] for field in mixture))
