@@ -52,6 +52,27 @@ replica_a, replica_b = sp.symbols("a b", integer=True)
 covariance, moment = sp.Function("G"), sp.Function("F")
 primary, auxiliary = sp.symbols("Phi_X phi_gh", real=True)  # minima of the min-max problem and of its comparison
 
+# --- task, groups, pretraining ----------------------------------------------------------------------------------
+rho_pt, rho_shared, rho_new, omega = sp.symbols("rho_pt rho_shared rho_new omega", positive=True)
+beta_shared, beta_new = sp.symbols("err_shared err_new", nonnegative=True)
+beta_lost, beta_none = sp.symbols("err_lost err_none", nonnegative=True)
+alpha_pt, s2_pt, g_pt = sp.symbols("alpha_pt s2_pt g_pt", positive=True)
+noise_pt = sp.Symbol("noise_pt", nonnegative=True)
+force2, curve = sp.symbols("m_1 m_2", positive=True)  # E q'(x)^2 and E q''(x)
+law = sp.Function("p")
+loss_weight = sp.Symbol("kappa_loss", positive=True)
+
+# --- limits -----------------------------------------------------------------------------------------------------
+power = sp.Symbol("E_x2", nonnegative=True)  # E x^2 of the task
+penalty, theta = sp.symbols("r_ridge theta", positive=True)
+threshold = sp.Symbol("a", positive=True)
+spectral = sp.Function("m")
+
+# --- depth ------------------------------------------------------------------------------------------------------
+depth, layer = sp.symbols("L alpha_0", positive=True)
+walk_p, walk_m = (sp.Function(name, positive=True) for name in ("w_+", "w_-"))
+clock = sp.Symbol("R", real=True)
+
 # --- variables of a proof ---------------------------------------------------------------------------------------
 s, t, sigma, rho = sp.symbols("s t sigma rho", real=True)
 p = sp.Symbol("p", nonnegative=True)
@@ -65,6 +86,10 @@ part1, part2 = (sp.Function(name, positive=True) for name in ("Q_1", "Q_2"))
 DOMAIN: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {
     lam: (sp.Integer(-1), sp.Integer(1)),
     ell: (sp.Integer(1), sp.Integer(2)),
+    rho_pt: (sp.Integer(0), sp.Integer(1)),
+    rho_shared: (sp.Integer(0), sp.Integer(1)),
+    rho_new: (sp.Integer(0), sp.Integer(1)),
+    omega: (sp.Integer(0), sp.Integer(1)),
     sens: (sp.Integer(0), sp.Integer(1)),
     dof: (sp.Integer(0), sp.Integer(1)),
     weight: (sp.Integer(0), sp.Integer(1)),
@@ -96,6 +121,23 @@ LATEX: dict[sp.Basic, str] = {
     err: r"\mathbb{E}(\hat x - x)^2",
     dof: r"\mathrm{df}",
     weight: r"p",
+    rho_pt: r"\rho_{\mathrm{PT}}",
+    rho_shared: r"\rho_{\mathrm{shared}}",
+    rho_new: r"\rho_{\mathrm{new}}",
+    beta_shared: r"\mathrm{mse}_{\mathrm{shared}}",
+    beta_new: r"\mathrm{mse}_{\mathrm{new}}",
+    beta_lost: r"\mathrm{mse}_{\mathrm{PT}}",
+    beta_none: r"\mathrm{mse}_{\mathrm{none}}",
+    alpha_pt: r"\alpha_{\mathrm{PT}}",
+    s2_pt: r"s^2_{\mathrm{PT}}",
+    g_pt: r"g_{\mathrm{PT}}",
+    noise_pt: r"\sigma^2_{\mathrm{PT}}",
+    force2: r"\mathbb{E} q'^2",
+    curve: r"\mathbb{E} q''",
+    loss_weight: r"\kappa",
+    power: r"\mathbb{E} x^2",
+    penalty: r"r",
+    layer: r"\alpha_0",
     primary: r"\Phi(X)",
     auxiliary: r"\varphi(g, h)",
     b_norm: r"\mathsf{b}",

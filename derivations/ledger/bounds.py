@@ -41,10 +41,14 @@ def has_sign(expr: sp.Expr, strict: bool) -> bool:
         return True
     if _ends_have_sign(expr, strict):
         return True
+    if isinstance(expr, sp.erfc):
+        return bool(expr.args[0].is_real)  # between 0 and 2
+    if isinstance(expr, sp.erf):
+        return has_sign(expr.args[0], strict)  # odd and increasing
     if expr.is_Add:
         ends = sp.Add(*(term for term in expr.args if term.free_symbols <= set(DOMAIN) and len(term.free_symbols) < 2))
         if ends not in (0, expr) and ends.free_symbols and _ends_have_sign(ends, False):
-            return has_sign(expr - ends, strict) or (_ends_have_sign(ends, True) and has_sign(expr - ends, False))
+            return has_sign(expr - ends, strict) or (has_sign(ends, True) and has_sign(expr - ends, False))
         return all(has_sign(term, False) for term in expr.args) and (
             not strict or any(has_sign(term, True) for term in expr.args)
         )

@@ -35,7 +35,9 @@ def widen(expr: sp.Basic) -> sp.Basic:
     """Write a symbol with a bounded DOMAIN as its lower end plus a non-negative number (a larger set)."""
     changes = {}
     for symbol in sorted(expr.free_symbols & set(DOMAIN), key=str):
-        changes[symbol] = DOMAIN[symbol][0] + sp.Dummy(f"{symbol}_above", nonnegative=True)
+        low = DOMAIN[symbol][0]
+        sign = {"positive": True} if low == 0 and symbol.is_positive else {"nonnegative": True}
+        changes[symbol] = low + sp.Dummy(f"{symbol}_above", **sign)
     return expr.subs(changes)
 
 
