@@ -1,0 +1,168 @@
+"""Claims C8-C14 on nonlinear networks: run what is missing, compare in pairs over seeds, write benchmarks/nonlinear.md.
+
+    python benchmarks/nonlinear.py                      # everything at CPU scale, 10 seeds; resumes where it stopped
+    python benchmarks/nonlinear.py --only transformer --seeds 5
+    python benchmarks/nonlinear.py --scale paper --data /path/to/cifar-100-python   # for a GPU; not run to its end
+
+Every finished run is one line of `<store>/records.jsonl`; a kill loses the run in progress at most.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from numerics.networks.claims import FAMILIES, comparisons, grid, judge  # noqa: E402
+from numerics.networks.experiment import run  # noqa: E402
+
+TABLE_HEAD = "| comparison | effect | s.e. | 95 % interval | p (Holm) | seeds | verdict |\n" + 7 * "|---" + "|"
+
+
+def key(cell, seed):
+    """One string for one run: every setting and the seed."""
+    return json.dumps([asdict(cell.experiment), seed], sort_keys=True)
+
+
+def read(store):
+    """Finished runs by key; a line that was cut off by a kill is left out."""
+    records, path = {}, store / "records.jsonl"
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            row = json.loads(line)
+            records[row["key"]] = row["record"]
+        except (ValueError, KeyError):
+            continue
+    return records
+
+
+def shorten(cell, steps, device):
+    """The same cell with at most `steps` steps a stage, on `device`."""
+    changes = {} if steps is None else {"max_steps": steps}
+    changes |= {} if device is None else {"device": device, "precision": "float32"}
+    experiment = cell.experiment
+    experiment = replace(experiment, pt=replace(experiment.pt, **changes), ft=replace(experiment.ft, **changes))
+    return cell._replace(experiment=experiment)
+
+
+def run_missing(cells, seeds, store, budget=None, show=print):
+    """Run what `store` lacks, seed by seed over all cells, so that an interrupted table is balanced."""
+    store.mkdir(parents=True, exist_ok=True)
+    records, begun = read(store), time.monotonic()
+    missing = [(cell, seed) for seed in range(seeds) for cell in cells if key(cell, seed) not in records]
+    show(f"{seeds * len(cells)} runs, {len(missing)} of them missing in {store}", flush=True)
+    with open(store / "records.jsonl", "a", encoding="utf-8") as file:
+        file.write("\n" if file.tell() else "")  # a cut-off last line must not swallow the next one
+        for i, (cell, seed) in enumerate(missing):
+            if budget is not None and time.monotonic() - begun > budget:
+                show(f"time budget of {budget} s is spent: {len(missing) - i} runs are left for the next call")
+                break
+            record = run(cell.experiment, seed, cache=store / "checkpoints")
+            records[key(cell, seed)] = record
+            file.write(json.dumps({"key": key(cell, seed), "cell": cell.name, "record": record}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+            show(f"{time.monotonic() - begun:7.0f} s  {i + 1}/{len(missing)}  seed {seed}  {cell.name}", flush=True)
+    return records
+
+
+def by_cell(cells, records, seeds):
+    """`{cell name: {seed: record}}` of the finished runs."""
+    return {c.name: {s: records[key(c, s)] for s in range(seeds) if key(c, s) in records} for c in cells}
+
+
+def page(judged, found, command):
+    """The Markdown page."""
+    seconds = sum(r["pt_seconds"] + r["ft_seconds"] for runs in found.values() for r in runs.values())
+    runs = sum(map(len, found.values()))
+    counts = {v: sum(row[3] == v for row in judged) for v in ("supported", "not supported", "undecided", "not run")}
+    lines = [
+        "# Claims C8-C14 on nonlinear networks", "", f"Written by `{command}` (torch {torch.__version__}).",
+        f"{runs} runs, {seconds / 60:.0f} minutes of training in all on one thread of a shared machine.",
+        "", *INTRODUCTION, "", "Verdicts: " + ", ".join(f"{n} {v}" for v, n in counts.items() if n) + ".",
+    ]  # fmt: skip
+    claim = None
+    for row, comparison, p, verdict in judged:
+        if row.claim != claim:
+            claim = row.claim
+            lines += ["", f"## {claim}", "", TABLE_HEAD]
+        if comparison is None:
+            lines.append(f"| {row.text} | | | | | 0 | not run |")
+            continue
+        c = comparison
+        lines.append(
+            f"| {row.text} | {c.effect:+.3f} | {c.error:.3f} | {c.low:+.3f} to {c.high:+.3f} | {c.p:.2g} ({p:.2g}) "
+            f"| {c.pairs} | {verdict} |"
+        )
+    return "\n".join([*lines, "", *means(found)]) + "\n"
+
+
+INTRODUCTION = [
+    "Effects are differences between runs with the same seed: of test accuracy (classification), of log10 of the test",
+    "error (two-layer regression; negative is better), or of PR, ENSD and CKA of the last hidden layer over 256 test",
+    "inputs, centred. *Beyond scratch* takes off the same difference between models that were never pretrained. The",
+    "verdict asks whether the claim's direction holds: supported (p < 0.05 after Holm's correction over the comparisons",
+    "of the section), not supported (significant the other way, or an interval that excludes effects above 0.01 in",
+    "ResNet accuracy, 0.02 in Transformer accuracy, 0.05 in log10 error, 0.1 dimensions, 0.02 in CKA), undecided",
+    "otherwise. Settings: `numerics/networks/presets.py`; comparisons: `numerics/networks/claims.py`; kappa, gamma and",
+    "the scales: `numerics/networks/interventions.py`. *Fitted*: runs that reached their training loss.",
+]
+
+
+def means(found):
+    """Mean and standard error of each cell, with the share of runs that reached their training loss."""
+    head = "| cell | seeds | test accuracy or log10 error | s.e. | PR before | PR after | ENSD | fitted |"
+    lines = ["## All cells", "", head, 8 * "|---" + "|"]
+    for name, runs in found.items():
+        rows = list(runs.values())
+        if not rows:
+            continue
+        value = np.array([np.log10(r["ft_loss"]) if np.isnan(r["ft_accuracy"]) else r["ft_accuracy"] for r in rows])
+        error = value.std(ddof=1) / np.sqrt(len(value)) if len(value) > 1 else np.nan
+        before, after, shared = (np.mean([r[k] for r in rows]) for k in ("pr_before", "pr_after", "ensd"))
+        fitted = [r["ft_reason"] == "stop_loss" or r["ft_train_loss"] < 0.01 for r in rows]  # NaN < 0.01 is False
+        lines.append(
+            f"| {name} | {len(rows)} | {value.mean():.3f} | {error:.3f} | {before:.2f} | {after:.2f} | {shared:.2f} "
+            f"| {np.mean(fitted):.0%} |"
+        )
+    return lines
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", choices=FAMILIES, help="a family of networks (may be repeated)")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--scale", choices=("quick", "paper"), default="quick")
+    parser.add_argument("--data", help="folder of CIFAR-100, python version (paper scale)")
+    parser.add_argument("--device", help="cpu, cuda, ... (default: the preset's)")
+    parser.add_argument("--steps", type=int, help="at most this many steps a stage: to see that everything runs")
+    parser.add_argument("--cells", type=int, help="only the first cells of each family: likewise")
+    parser.add_argument("--store", type=Path, help="where finished runs are kept (default: build/nonlinear-<scale>)")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "nonlinear.md")
+    parser.add_argument("--budget", type=float, help="seconds after which no further run is begun")
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(arguments.threads)
+    store = arguments.store or ROOT / "build" / f"nonlinear-{arguments.scale}"
+    cells, rows = [], []
+    for family in arguments.only or FAMILIES:
+        own = grid(family, arguments.scale, arguments.data, arguments.device)
+        cells += [shorten(c, arguments.steps, arguments.device) for c in own[: arguments.cells]]
+        rows += comparisons(family, arguments.scale)
+    records = run_missing(cells, arguments.seeds, store, arguments.budget)
+    found = by_cell(cells, records, arguments.seeds)
+    command = "python benchmarks/nonlinear.py " + " ".join(sys.argv[1:] if argv is None else argv)
+    arguments.out.write_text(page(judge(rows, found), found, command.strip()), encoding="utf-8")
+    print(f"wrote {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
