@@ -36,7 +36,7 @@ class Regime:
     why: str
 
 
-def classify(ell_order: object, pd: object, threshold: float = 0.2) -> np.ndarray:
+def classify(ell_order: object, pd: object, threshold: float = 0.1) -> np.ndarray:
     """Name of the regime for every pair of metrics.
 
     Parameters
@@ -60,7 +60,7 @@ def classify(ell_order: object, pd: object, threshold: float = 0.2) -> np.ndarra
     return names
 
 
-def regime(beta_ft: object, beta_pt: object, init: Initialization, threshold: float = 0.2) -> Regime:
+def regime(beta_ft: object, beta_pt: object, init: Initialization, threshold: float = 0.1) -> Regime:
     """Metrics of a whole solution (q-weighted) and the regime they point to.
 
     Parameters
