@@ -22,8 +22,14 @@ _READING_ORDER = (
     "metrics",
     "regimes",
     "scalar_channel",
+    "replica",
+    "observables",
     "learned_solution",
     "sensitivity",
+    "pretraining_channel",
+    "limits",
+    "bregman",
+    "depth",
 )
 
 

@@ -69,9 +69,9 @@ threshold = sp.Symbol("a", positive=True)
 spectral = sp.Function("m")
 
 # --- depth ------------------------------------------------------------------------------------------------------
-depth, layer = sp.symbols("L alpha_0", positive=True)
+excess, layer, turn = sp.symbols("m alpha_0 y", positive=True)  # excess = L - 2
 walk_p, walk_m = (sp.Function(name, positive=True) for name in ("w_+", "w_-"))
-clock = sp.Symbol("R", real=True)
+clock, phase = sp.symbols("R zeta_L", real=True)  # phase = m alpha_0^m R
 
 # --- variables of a proof ---------------------------------------------------------------------------------------
 s, t, sigma, rho = sp.symbols("s t sigma rho", real=True)
@@ -91,9 +91,13 @@ DOMAIN: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {
     rho_new: (sp.Integer(0), sp.Integer(1)),
     omega: (sp.Integer(0), sp.Integer(1)),
     sens: (sp.Integer(0), sp.Integer(1)),
+    phase: (sp.Integer(-1), sp.Integer(1)),
     dof: (sp.Integer(0), sp.Integer(1)),
     weight: (sp.Integer(0), sp.Integer(1)),
 }
+
+#: Symbols whose DOMAIN does not include its ends.
+OPEN: frozenset[sp.Symbol] = frozenset({phase})
 
 #: How names are printed.
 LATEX: dict[sp.Basic, str] = {
@@ -138,6 +142,7 @@ LATEX: dict[sp.Basic, str] = {
     power: r"\mathbb{E} x^2",
     penalty: r"r",
     layer: r"\alpha_0",
+    phase: r"\zeta",
     primary: r"\Phi(X)",
     auxiliary: r"\varphi(g, h)",
     b_norm: r"\mathsf{b}",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy.core.relational import Relational
 
-from derivations.ledger.proof import Outcome, Proof, widen
+from derivations.ledger.proof import Outcome, Proof
 from derivations.ledger.reduce import reduces_to_zero
-from derivations.symbols import DOMAIN
+from derivations.ledger.signs import has_sign
 
 STRICT = (sp.Lt, sp.Gt)
 
@@ -29,45 +29,6 @@ def gap_of(relation: Relational) -> sp.Expr | None:
 
 def _claim(gap: sp.Expr, strict: bool) -> Relational:
     return (sp.Gt if strict else sp.Ge)(gap, sp.Integer(0), evaluate=False)
-
-
-def has_sign(expr: sp.Expr, strict: bool) -> bool:
-    """Does the sign follow from the assumptions: of the whole, or of the terms of a sum and the factors of a product?
-
-    A factor that is affine in one symbol with a bounded DOMAIN is judged by its two ends.
-    """
-    wide = widen(expr)
-    if wide.is_positive or (not strict and wide.is_nonnegative):
-        return True
-    if _ends_have_sign(expr, strict):
-        return True
-    if isinstance(expr, sp.erfc):
-        return bool(expr.args[0].is_real)  # between 0 and 2
-    if isinstance(expr, sp.erf):
-        return has_sign(expr.args[0], strict)  # odd and increasing
-    if expr.is_Add:
-        ends = sp.Add(*(term for term in expr.args if term.free_symbols <= set(DOMAIN) and len(term.free_symbols) < 2))
-        if ends not in (0, expr) and ends.free_symbols and _ends_have_sign(ends, False):
-            return has_sign(expr - ends, strict) or (has_sign(ends, True) and has_sign(expr - ends, False))
-        return all(has_sign(term, False) for term in expr.args) and (
-            not strict or any(has_sign(term, True) for term in expr.args)
-        )
-    if expr.is_Mul:
-        return all(has_sign(factor, strict) for factor in expr.args)
-    if expr.is_Pow and expr.exp.is_Rational:
-        return has_sign(expr.base, strict or bool(expr.exp.is_negative))
-    return False
-
-
-def _ends_have_sign(expr: sp.Expr, strict: bool) -> bool:
-    symbols = expr.free_symbols
-    if len(symbols) != 1 or not symbols <= set(DOMAIN):
-        return False
-    (symbol,) = symbols
-    if sp.diff(expr, symbol, 2) != 0:
-        return False
-    ends = [expr.subs(symbol, end) for end in DOMAIN[symbol]]
-    return all(end > 0 if strict else end >= 0 for end in ends)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from derivations.ledger.reduce import reduces_to_zero
-from derivations.symbols import DOMAIN
+from derivations.ledger.signs import satisfies
 
 
 class Outcome(NamedTuple):
@@ -29,25 +29,6 @@ class Proof:
 
     def prove(self, relation: Relational) -> Outcome:
         raise NotImplementedError
-
-
-def widen(expr: sp.Basic) -> sp.Basic:
-    """Write a symbol with a bounded DOMAIN as its lower end plus a non-negative number (a larger set)."""
-    changes = {}
-    for symbol in sorted(expr.free_symbols & set(DOMAIN), key=str):
-        low = DOMAIN[symbol][0]
-        sign = {"positive": True} if low == 0 and symbol.is_positive else {"nonnegative": True}
-        changes[symbol] = low + sp.Dummy(f"{symbol}_above", **sign)
-    return expr.subs(changes)
-
-
-def satisfies(expr: sp.Expr, symbol: sp.Symbol) -> bool:
-    """True when `expr` has every sign that `symbol` is assumed to have."""
-    wide = widen(expr)
-    for assumption in ("positive", "nonnegative", "negative", "real"):
-        if getattr(symbol, f"is_{assumption}") and not getattr(wide, f"is_{assumption}"):
-            return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -79,6 +60,14 @@ class MatrixAlgebra(Proof):
         return Outcome(False, "the matrices were not shown to be equal")
 
 
+def _factored_bases(expr: sp.Expr) -> sp.Expr:
+    """Write the base of every non-integer power as a product, so that its sign can be seen."""
+    return expr.replace(
+        lambda node: node.is_Pow and not node.exp.is_Integer and node.base.is_Add,
+        lambda node: sp.factor(sp.together(node.base)) ** node.exp,
+    )
+
+
 @dataclass(frozen=True)
 class Substitute(Proof):
     """Change variables, old -> expression in new symbols.
@@ -98,7 +87,7 @@ class Substitute(Proof):
         for symbol, expr in self.inverse.items():
             if not satisfies(expr, symbol):
                 return Outcome(False, f"{expr} may leave the range of {symbol}")
-        changed = [side.doit().subs(self.changes, simultaneous=True) for side in relation.args]
+        changed = [_factored_bases(side.doit().subs(self.changes, simultaneous=True)) for side in relation.args]
         inner = self.then.prove(relation.func(*changed, evaluate=False))
         how = ", ".join(f"{old} = {new}" for old, new in self.changes.items())
         return Outcome(inner.proved, f"with {how}: {inner.text}")

@@ -30,8 +30,10 @@ class _Generators:
 
     def __init__(self, whole_exponents: bool) -> None:
         self.whole_exponents = whole_exponents  # keep exp(long sum) as one piece: much smaller polynomials
+        self.kept_whole = False
         self.opaque: dict[sp.Expr, sp.Symbol] = {}
         self.logs: dict[sp.Symbol, sp.Expr] = {}  # the generator of log(base) -> base
+        self.exponents: dict[sp.Symbol, sp.Expr] = {}  # the generator of exp(arg) -> arg
         self.radicals: list[tuple[sp.Symbol, sp.Expr]] = []  # (r, r^2), inner ones first
 
     def name(self, expr: sp.Expr, **assumptions: bool) -> sp.Symbol:
@@ -44,10 +46,11 @@ class _Generators:
         product = sp.Integer(1)
         terms = _terms(arg)
         if self.whole_exponents and len(terms) > _LONG_EXPONENT:
+            self.kept_whole = True
             content, arg = sp.Add(*terms).as_content_primitive()
             if arg.could_extract_minus_sign():
                 content, arg = -content, -arg
-            return self.name(sp.exp(arg), positive=True) ** content
+            return self._exponential_of(arg) ** content
         for term in terms:
             rational, rest = term.as_coeff_Mul(rational=True)
             if rest in self.logs:
@@ -55,7 +58,7 @@ class _Generators:
             elif rest == 1:
                 product *= self.name(sp.exp(1), positive=True) ** rational
             else:
-                product *= self.name(sp.exp(rest), positive=True) ** rational
+                product *= self._exponential_of(rest) ** rational
         return product
 
     def root(self, base: sp.Expr) -> sp.Expr:
@@ -115,7 +118,7 @@ class _Generators:
         rebuilt = expr.func(*[sp.cancel(sp.together(arg)) for arg in args])
         if not isinstance(rebuilt, type(expr)):  # an odd function that pulled out a sign
             return rebuilt if rebuilt.is_Symbol else rebuilt.replace(type(expr), lambda *w: self.name(expr.func(*w)))
-        return self.name(rebuilt, real=bool(expr.is_real))
+        return self.name(rebuilt, positive=True) if expr.is_positive else self.name(rebuilt, real=bool(expr.is_real))
 
     def _exp_of(self, arg: sp.Expr) -> sp.Expr:
         """exp of asinh(w) is w + sqrt(1 + w^2); everything else gets a generator."""
@@ -158,7 +161,14 @@ class _Generators:
                 rest *= piece
         return total if rest == 1 else total + self.name(sp.log(rest))
 
-    def _plain_log(self, base: sp.Expr) -> sp.Symbol:
+    def _exponential_of(self, arg: sp.Expr) -> sp.Symbol:
+        symbol = self.name(sp.exp(arg), positive=True)
+        self.exponents[symbol] = arg
+        return symbol
+
+    def _plain_log(self, base: sp.Expr) -> sp.Expr:
+        if base in self.exponents:
+            return self.exponents[base]
         symbol = self.name(sp.log(base), real=True)
         self.logs[symbol] = base
         return symbol
@@ -202,8 +212,7 @@ def _reduce(numerator: sp.Expr, radicals: list[tuple[sp.Symbol, sp.Expr]]) -> sp
     return numerator
 
 
-def _reduced(expr: sp.Expr, whole_exponents: bool) -> sp.Expr:
-    generators = _Generators(whole_exponents)
+def _reduced(expr: sp.Expr, generators: _Generators) -> sp.Expr:
     lowered = _integer_powers(generators.lower(expr))
     numerator = sp.expand(sp.fraction(sp.together(lowered))[0])
     return _reduce(numerator, generators.radicals)
@@ -214,4 +223,7 @@ def reduces_to_zero(expr: sp.Expr) -> bool:
     expr = expr.doit()
     if expr == 0:
         return True
-    return _reduced(expr, True) == 0 or (bool(expr.atoms(sp.exp)) and _reduced(expr, False) == 0)
+    generators = _Generators(True)
+    if _reduced(expr, generators) == 0:
+        return True
+    return generators.kept_whole and _reduced(expr, _Generators(False)) == 0
