@@ -98,6 +98,8 @@ def descend(
             active &= mse > stop
             if not active.any():
                 return Descent(steps.cpu().numpy(), mse.cpu().numpy(), stop)
+            if step == max_steps:
+                break
         steps += active
         _step(network, X, y, lr * active[:, None].to(X.dtype), momentum, velocity, batch_size, generator)
     raise DescentError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from numerics.diagonal.interpolation import interpolate
-from numerics.diagonal.linear import reduce_rows
+from numerics.diagonal.linear import is_well_conditioned, reduce_rows
 from numerics.metrics import solution_metrics
 from numerics.task import Initialization
 from numerics.validate import as_array, check_design, check_number
@@ -157,14 +157,15 @@ def _stage(name: str, x: np.ndarray, y: np.ndarray, c, ridge: float) -> Stage:
     ridge = check_number("ridge" if name == "x_ft" else "ridge_pt", ridge, 0.0)
     if not x.any():
         return Stage(np.zeros(x.shape[1]), len(y), 0, float(np.mean(y**2)), 0.0, f"{name}: all zero, so beta stays 0")
-    rows = reduce_rows(x, y, np.finfo(float).eps)
-    size = float(np.linalg.norm(y)) or 1.0
-    conflict = float(np.linalg.norm(rows.remainder)) / size
-    fits = conflict <= 1e-12 * len(y) ** 0.5
+    rows, rank, fits = None, len(x), True
+    if len(x) > x.shape[1] or not is_well_conditioned(x):
+        rows = reduce_rows(x, y, np.finfo(float).eps)
+        size = float(np.linalg.norm(y)) or 1.0
+        rank, fits = rows.rank, float(np.linalg.norm(rows.remainder)) <= 1e-12 * len(y) ** 0.5 * size
     solution = interpolate(x, y, c, ridge) if fits or ridge > 0.0 else interpolate(rows.X, rows.y, c)
     train = float(np.mean((x @ solution.beta - y) ** 2))
-    message = _statement(name, x, rows.rank, fits, ridge, solution.iterations)
-    return Stage(solution.beta, len(y), rows.rank, train, solution.residual, message)
+    message = _statement(name, x, rank, fits, ridge, solution.iterations)
+    return Stage(solution.beta, len(y), rank, train, solution.residual, message)
 
 
 def _statement(name: str, x: np.ndarray, rank: int, fits: bool, ridge: float, iterations: int) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from numerics.diagonal.linear import cholesky_step, orthogonal_step
 from numerics.diagonal.maps import angle, mobility, point
 
-__all__ = ["Iterate", "solve_on_curve"]
+__all__ = ["Iterate", "return_to_curve", "solve_on_curve"]
 
 TARGET = 1e-13  # stop here: what is left is rounding
 LARGEST = 1e100  # no iterate is larger, in units of max|y|/max|X|: the squares of the next step stay finite
@@ -63,7 +63,7 @@ def solve_on_curve(X, y, c, ridge: float, accept: float, max_iterations: int) ->
         if step is None:
             orthogonal, step = True, orthogonal_step(X, W, ridge, gap, tilt)
         nu = nu + step
-        beta, s = _return_to_curve(beta, s, c, W, 2 * (X.T @ step + tilt))
+        beta, s = return_to_curve(beta, s, c, W, 2 * (X.T @ step + tilt))
     best.iterations = iteration
     return best
 
@@ -74,13 +74,13 @@ def _relative_angle(tilt: np.ndarray, s: np.ndarray) -> float:
     return error / max(error, float(np.max(np.abs(s)))) if error else 0.0
 
 
-def _return_to_curve(beta, s, c, W, turn):
-    """Point on the curve after the tangent step ``turn`` (change of angle predicted by the linear model)."""
+def return_to_curve(beta, s, c, W, turn):
+    """Point on the curve after the tangent step ``turn`` (change of angle predicted linearly); arrays (..., D)."""
     primal = beta + W * turn / 2
     primal_angle = angle(primal, c)
     # Near the solution: coordinates that carry y keep beta exactly feasible, tiny ones keep their angle exactly
     # stationary. Their beta is below the rounding of the sum X beta, which therefore says nothing about their angle.
-    carries = np.max(np.abs(beta)) * 1e-2 < W
+    carries = np.max(np.abs(beta), axis=-1, keepdims=True) * 1e-2 < W
     keep_beta = np.where(np.abs(turn) < TRUSTED_ANGLE, carries, np.abs(primal_angle - s) < np.abs(turn))
     bound = angle(LARGEST, c)
     new_s = np.clip(np.where(keep_beta, primal_angle, s + turn), -bound, bound)

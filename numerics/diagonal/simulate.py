@@ -51,8 +51,10 @@ def simulate(
     noise, noise_pt : label noise variances. ridge : weight of the potential in fine-tuning ("exact" only).
     store : folder to resume from and to write every finished cell to (survives kill -9).
     progress : called with (cells done, cells in all).
-    options : for "flow": ``rtol``, ``stop``; for "gd": ``lr``, ``momentum``, ``batch_size``, ``stop``, ``max_steps``,
-        ``dtype``, ``device`` (see :func:`numerics.diagonal.descent.descend`).
+    options : for "exact" ``device`` and ``inner``, which solve all seeds in one batch
+        (:func:`numerics.diagonal.batched.interpolate_batch`); for "flow" ``rtol`` and ``stop``; for "gd" ``lr``,
+        ``momentum``, ``batch_size``, ``stop``, ``max_steps``, ``dtype`` and ``device``
+        (:func:`numerics.diagonal.descent.descend`).
 
     Returns
     -------
@@ -85,10 +87,11 @@ def simulate(
     settings = settings_of(task, init, design, method, ridge, options)
     disk = CellStore(store, settings) if store is not None else None
     records = disk.read() if disk else {}
+    together = method == "gd" or (method == "exact" and options)  # in one tensor program
     total, left = len(seeds) * len(alpha), sum((s, a) not in records for s in seeds for a in sizes)
     for a, n in sizes.items():
         missing = [s for s in seeds if (s, a) not in records]
-        for batch in [missing] if method == "gd" else [[s] for s in missing]:
+        for batch in [missing] if together else [[s] for s in missing]:
             for record in _run(task, init, a, batch, replace(design, n=n), solver):
                 records[record["seed"], a] = record
                 left -= 1
@@ -139,9 +142,15 @@ def _samples(name: str, ratio: float, dim: int) -> int:
 
 def _solver(method: str, init: Initialization, ridge: float, options: dict) -> Callable[[list[Cell]], list[Outcome]]:
     """The method as a function of a batch of cells; heavy imports happen only where they are used."""
+    if method == "exact" and options:
+        if unknown := sorted(options.keys() - {"device", "inner"}):
+            raise TypeError(f"method 'exact' has no option {unknown[0]!r}: it has device and inner")
+        if ridge > 0.0:
+            raise ValueError(f"ridge = {ridge} is not allowed with {', '.join(options)}: batches interpolate")
+        from numerics.diagonal.batched import solve_exact_batch
+
+        return lambda cells: solve_exact_batch(cells, init, **options)
     if method == "exact":
-        if options:
-            raise TypeError(f"method 'exact' has no option {sorted(options)[0]!r}")
         return lambda cells: [solve_exact(cell, init, ridge) for cell in cells]
     if method == "flow":
         return lambda cells: [solve_flow(cell, init, **options) for cell in cells]
