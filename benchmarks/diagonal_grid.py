@@ -54,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="500:48,1000:20,2000:8", help="dimension:seeds, comma separated")
     parser.add_argument("--store", type=Path, default=Path("build/diagonal-grid"))
-    parser.add_argument("--out", type=Path, default=None, help="also write the report to this file")
+    parser.add_argument("--out", type=Path, default=Path("build/diagonal-bench/grid.md"), help="report")
     args = parser.parse_args()
     sizes = {int(d): int(s) for d, s in (pair.split(":") for pair in args.sizes.split(","))}
     start, lines, scores, single = time.perf_counter(), [], [], []
@@ -71,8 +71,8 @@ def main() -> None:
             print(f"{time.perf_counter() - start:6.0f} s  {lines[-1]}", file=sys.stderr, flush=True)
     report = render(sizes, lines, np.array(scores), np.array(single))
     print(report)
-    if args.out:
-        args.out.write_text(report + "\n")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(report + "\n")
 
 
 def render(sizes: dict[int, int], lines: list[str], z: np.ndarray, largest: np.ndarray) -> str:
