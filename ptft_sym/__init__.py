@@ -25,6 +25,12 @@ _HOMES = {
     "kernel": ("numerics.codegen", "kernel"),
     # the prediction in the limit of infinite dimension
     "generalization_curve": ("numerics.replica", "generalization_curve"),
+    # regimes, and sweeps over many settings
+    "open_sweep": ("numerics.sweep", "open_store"),
+    "phase_diagram": ("numerics.sweep", "phase_diagram"),
+    "regime": ("numerics.sweep", "regime"),
+    "regime_map": ("numerics.sweep", "regime_map"),
+    "sweep": ("numerics.sweep", "sweep"),
     # exact solutions at finite dimension
     "compare": ("numerics.diagonal", "compare"),
     "finetune": ("numerics.diagonal.finetune", "finetune"),

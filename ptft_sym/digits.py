@@ -54,13 +54,13 @@ def load(per_class=3, draw=0):
     rng = np.random.default_rng([2602, draw])
     few = np.concatenate([rng.choice(later[digit[later] == d], per_class, replace=False) for d in FINETUNE])
     test = np.setdiff1d(later, few)
-    features = _pairs(pixels / 16.0)
-    features = features[:, (features[pretrain] > 0).mean(axis=0) >= 0.05]
+    parts = [_pairs(pixels[rows] / 16.0) for rows in (pretrain, few, test)]
+    lit = (parts[0] > 0).mean(axis=0) >= 0.05
     y_pt, y_ft, y_test = (
         np.where(digit[rows] == contrast[0], 1.0, -1.0)
         for rows, contrast in ((pretrain, PRETRAIN), (few, FINETUNE), (test, FINETUNE))
     )
-    ready = standardise(features[pretrain], y_pt, features[few], features[test])
+    ready = standardise(parts[0][:, lit], y_pt, parts[1][:, lit], parts[2][:, lit])
     message = f"digits {_words(PRETRAIN)}, then {_words(FINETUNE)}; {ready.message}"
     return Digits(ready.x_pt, ready.y_pt, ready.others[0], y_ft, ready.others[1], y_test, message)
 

@@ -44,7 +44,7 @@ def curves(panels, path):
     """
     from matplotlib.lines import Line2D
 
-    with _figure(path, (9.6, 7.0), 2, 2, sharex=True) as (figure, axes):
+    with _figure(path, (9.6, 7.0), 2, 2) as (figure, axes):
         for axis, panel in zip(axes.flat, panels, strict=True):
             for regime, s in panel["series"].items():
                 colour, marker, style = REGIMES[regime]
@@ -52,7 +52,8 @@ def curves(panels, path):
                 axis.errorbar(s["at"], s["mean"], s["se"], fmt=marker, color=colour, markersize=4.5, capsize=2.5,
                               linewidth=1.1, markeredgecolor="white", markeredgewidth=0.5, zorder=3)
             axis.set_title(panel["title"], loc="left")
-            axis.set_ylim(0, 1.6)
+            axis.set_ylim(0, 1.75)
+            axis.set_xlim(left=0)
         for axis in axes[1]:
             axis.set_xlabel("fine-tuning samples per dimension  $\\alpha = n/D$")
         for axis in axes[:, 0]:
@@ -90,28 +91,31 @@ def regime_plane(lam, order, dependence, marks, path, subtitle):
 
 
 def _draw_plane(axis, order, dependence, marks):
-    axis.fill([-1, 0, 0, -1], [2, 1, 2, 3], color=SKY, alpha=0.18, linewidth=0)
+    axis.fill([-1, 0, 0], [2, 1, 2], color=SKY, alpha=0.18, linewidth=0)
     axis.plot([-1, 0], [2, 1], color=SKY, linewidth=1)
-    axis.text(-0.56, 1.49, "l-order + PD = 1", rotation=-34, color=BLUE, fontsize=8.5, ha="right", va="top")
-    axis.text(-0.97, 1.06, "excluded by the trade-off", color=GREY, fontsize=9)
+    axis.text(-0.55, 1.50, "l-order + PD = 1", rotation=-39, color=BLUE, fontsize=8.5, ha="center", va="center")
+    axis.text(-0.99, 1.56, "excluded by\nthe trade-off", color=GREY, fontsize=9)
+    for regime, corner in {"I": (0, 1), "II": (-1, 2), "III": (0, 2)}.items():
+        colour, marker, _ = REGIMES[regime]
+        axis.plot(*corner, marker, markersize=9, markerfacecolor="none", markeredgecolor=colour, clip_on=False)
+    axis.plot([], [], "o", markersize=8, markerfacecolor="none", markeredgecolor=GREY, label="limits of I, II, III")
     axis.plot(dependence, order, color=GREY, linewidth=1.2, label="lam from -1 to 1, gamma = 0")
     for regime, mark in marks.items():
         colour, marker, _ = REGIMES[regime]
         axis.plot(mark["pd"], mark["ell_order"], marker, color=colour, markersize=8, label=mark["label"])
-        right = mark["pd"] < -0.5
-        axis.annotate(regime, (mark["pd"], mark["ell_order"]), (9 if right else -9, 5), textcoords="offset points",
-                      color=colour, fontweight="bold", ha="left" if right else "right")
+        axis.annotate(regime, (mark["pd"], mark["ell_order"]), (9, 3) if regime != "III" else (-22, -14),
+                      textcoords="offset points", color=colour, fontweight="bold")
     axis.set_xlim(-1.04, 0.04)
     axis.set_ylim(0.97, 2.04)
     axis.set_xlabel("pretraining dependence PD")
     axis.set_ylabel("l-order (1: sparse, rich; 2: lazy)")
     axis.set_title("What an initialisation makes of one coordinate", loc="left")
-    axis.legend(loc="lower left", bbox_to_anchor=(0.0, 0.08), fontsize=8)
+    axis.legend(loc="lower left", fontsize=8)
 
 
 def _lam_axis(axis, x):
     """x is log10(1 + lam): labels say lam."""
-    values = [-0.99999, -0.9999, -0.999, -0.99, -0.9, 0.0, 0.99]
+    values = [-0.99999, -0.9999, -0.999, -0.99, -0.9, 0.0, 1.0]
     at = np.log10(1.0 + np.array(values))
     inside = (at >= x.min() - 0.05) & (at <= x.max() + 0.05)
     axis.set_xticks(at[inside], [f"{v:g}" for v, i in zip(values, inside, strict=True) if i], rotation=30, ha="right")

@@ -16,6 +16,8 @@ from typer.core import TyperCommand, TyperGroup
 COMMANDS = {
     "demo": ("ptft_sym.cli.demo", "The whole trip: derive, predict, simulate, report."),
     "curve": ("ptft_sym.cli.curve", "Predicted test error against the sample ratio."),
+    "map": ("ptft_sym.cli.map", "Regime maps and phase diagrams as figures."),
+    "sweep": ("ptft_sym.cli.sweep", "Many settings from a file: resumable, on all cores or a cluster."),
     "simulate": ("ptft_sym.cli.simulate", "Exact solutions at finite dimension, over seeds."),
     "finetune": ("ptft_sym.cli.finetune", "Pretrain and fine-tune exactly on your own arrays."),
     "derive": ("ptft_sym.cli.derive", "A derivation, step by step, with its verdicts."),
