@@ -31,6 +31,7 @@ class _Generators:
     def __init__(self, whole_exponents: bool) -> None:
         self.whole_exponents = whole_exponents  # keep exp(long sum) as one piece: much smaller polynomials
         self.kept_whole = False
+        self.lowered: dict[sp.Expr, sp.Expr] = {}
         self.opaque: dict[sp.Expr, sp.Symbol] = {}
         self.logs: dict[sp.Symbol, sp.Expr] = {}  # the generator of log(base) -> base
         self.exponents: dict[sp.Symbol, sp.Expr] = {}  # the generator of exp(arg) -> arg
@@ -98,6 +99,11 @@ class _Generators:
         """The expression with every non-rational piece replaced by its generator, inner pieces first."""
         if expr.is_Symbol or expr.is_Number:
             return expr
+        if expr not in self.lowered:
+            self.lowered[expr] = self._lower(expr)
+        return self.lowered[expr]
+
+    def _lower(self, expr: sp.Expr) -> sp.Expr:
         if isinstance(expr, tuple(_HYPERBOLIC)):
             return self.lower(_HYPERBOLIC[type(expr)](expr.args[0]))
         if isinstance(expr, sp.exp):

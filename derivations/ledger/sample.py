@@ -64,17 +64,21 @@ def without_integrals(expr: sp.Basic) -> sp.Basic:
     return expr.xreplace({dummy: node for node, dummy in kept.items()})
 
 
-def evaluate(expr: sp.Expr, point: dict[sp.Symbol, sp.Rational], digits: int) -> mpmath.mpf:
-    """`expr` at an exact point, `digits` significant digits carried (15 more inside)."""
-    symbols = list(point)
-    with mpmath.workdps(digits + 15):
-        function = sp.lambdify(symbols, expr, "mpmath")
-        value = function(*(mpmath.mpf(int(v.p)) / int(v.q) for v in point.values()))
-        if isinstance(value, mpmath.mpc):
-            if abs(value.imag) > mpmath.mpf(10) ** (-digits) * (1 + abs(value.real)):
-                raise ValueError(f"complex value {mpmath.nstr(value, 8)}")
-            value = value.real
-        return +mpmath.mpf(value)
+class Numeric:
+    """An expression as a function of exact points, evaluated with any number of digits (15 more inside)."""
+
+    def __init__(self, expr: sp.Expr, symbols: list[sp.Symbol]) -> None:
+        self.function = sp.lambdify(symbols, expr, "mpmath")
+        self.symbols = symbols
+
+    def __call__(self, point: dict[sp.Symbol, sp.Rational], digits: int) -> mpmath.mpf:
+        with mpmath.workdps(digits + 15):
+            value = self.function(*(mpmath.mpf(int(point[s].p)) / int(point[s].q) for s in self.symbols))
+            if isinstance(value, mpmath.mpc):
+                if abs(value.imag) > mpmath.mpf(10) ** (-digits) * (1 + abs(value.real)):
+                    raise ValueError(f"complex value {mpmath.nstr(value, 8)}")
+                value = value.real
+            return +mpmath.mpf(value)
 
 
 def _holds(relation: Relational, left: mpmath.mpf, right: mpmath.mpf, tolerance: mpmath.mpf) -> bool:
@@ -103,12 +107,13 @@ def sample(claim: Relational, points: int = POINTS) -> Sample:
         points = min(points, 2)
     symbols = sorted(sides.free_symbols, key=str)
     used = []
+    functions = [Numeric(side, symbols) for side in sides]
     for index in range(points):
         point = {symbol: value_at(symbol, index) for symbol in symbols}
         used.append({str(symbol): str(value) for symbol, value in point.items()})
         for digits in (DIGITS[0] // 2,) if has_integral else DIGITS:
             try:
-                left, right = (evaluate(side, point, digits) for side in sides)
+                left, right = (function(point, digits) for function in functions)
             except (TypeError, ValueError, ZeroDivisionError, NameError, AttributeError, KeyError) as error:
                 return Sample(None, f"could not be evaluated numerically ({error})", tuple(used))
             with mpmath.workdps(digits):
@@ -170,11 +175,12 @@ def sample_limit(claim: Relational) -> Sample:
 def _walk(expr: sp.Expr, limit: sp.Limit, right: sp.Expr, symbols: list, exponents: tuple[int, ...]) -> Sample:
     numerical = bool(expr.atoms(sp.Integral))
     used = []
+    function = Numeric(expr, [*symbols, limit.args[1]])
     for index in range(2):
         point = {symbol: value_at(symbol, index) for symbol in symbols}
         used.append({str(symbol): str(value) for symbol, value in point.items()})
         try:
-            found = [_towards(expr, limit, point, e, numerical) for e in exponents]
+            found = [_towards(function, limit, point, e, numerical) for e in exponents]
             good = _approaches(found, right, point)
         except (TypeError, ValueError, ZeroDivisionError, NameError, OverflowError) as error:
             return Sample(None, f"could not be evaluated numerically ({error})", tuple(used))
@@ -188,12 +194,12 @@ def _approaches(found: list, right: sp.Expr, point: dict) -> bool:
     if right in (sp.oo, -sp.oo):
         sign = 1 if right == sp.oo else -1
         return all(sign * b > sign * a for a, b in itertools.pairwise(found)) and bool(sign * found[-1] > 3)
-    value = evaluate(right, point or {sp.Dummy(): sp.Integer(0)}, 50)
+    value = Numeric(right, list(point))(point, 50)
     gaps = [abs(f - value) for f in found]
     small = gaps[-1] <= mpmath.mpf(1) / 50 * (1 + abs(value))
     return bool(small and (gaps[-1] <= gaps[0] or gaps[-1] < mpmath.mpf(10) ** (-20)))
 
 
-def _towards(expr: sp.Expr, limit: sp.Limit, point: dict, exponent: int, numerical: bool) -> mpmath.mpf:
+def _towards(function: Numeric, limit: sp.Limit, point: dict, exponent: int, numerical: bool) -> mpmath.mpf:
     near = {**point, limit.args[1]: _approach(limit, exponent)}
-    return evaluate(expr, near, 25 if numerical else 60 + 5 * exponent)
+    return function(near, 25 if numerical else 60 + 5 * exponent)
