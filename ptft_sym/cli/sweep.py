@@ -1,0 +1,96 @@
+"""`ptft sweep`: many settings from a configuration file, resumable, on all cores or on a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    config: Annotated[Path, typer.Option(help="TOML file: what to compute (see docs/sweeps.md).")],
+    store: Annotated[Path, typer.Option(help="Folder of results; what is there is not computed again.")] = Path(
+        "sweeps"
+    ),
+    out: Annotated[Path | None, typer.Option(help="Folder for tables and figures (default: NAME-figures).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes on this machine (default: one a core).")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only check the file and say what would be computed.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace tables and figures that exist.")] = False,
+):
+    """Compute every combination of the axes in a file; write a tidy table and the figures it asks for."""
+    import sys
+
+    from numerics.sweep.config import load
+    from numerics.sweep.run import run
+    from ptft_sym.files import result_folder
+
+    sys.path.insert(0, "")  # functions beside the configuration, as `python -m` would find them
+    plan = load(config)
+    figures = checked_figures(plan)
+    typer.echo(f"{plan.name}: {_size(plan.sweep)}, key {plan.sweep.key}", err=True)
+    if check:
+        return
+    folder = result_folder(out, f"{plan.name}-figures", force)
+    ds = run(plan.sweep, store, workers, scheduler, not quiet)
+    _report(ds, plan, figures, folder)
+
+
+def checked_figures(plan):
+    """The figures of a plan, each settled or refused before anything runs."""
+    from ptft_sym.heatmaps import check_figure
+
+    axes = [axis.name for axis in plan.sweep.axes]
+    best = ("best_mse", "best_lam", "best_c", "best_gamma", "margin", "relative_margin", "gain") if plan.over else ()
+    found = [
+        check_figure(f"figures[{i}]", figure, axes, (*plan.sweep.target.outputs, *best), plan.over)
+        for i, figure in enumerate(plan.figures)
+    ]
+    names = [figure["name"] for figure in found]
+    if len(set(names)) != len(names) or any("/" in name for name in names):
+        raise ValueError(f"figures: names must differ and be plain words, got {', '.join(names)}")
+    return found
+
+
+def _size(sweep):
+    sides = " x ".join(f"{axis.name} {len(axis)}" for axis in sweep.axes)
+    return f"{sweep.kind} sweep over {sides} = {sweep.size} settings in {sweep.count} blocks"
+
+
+def _report(ds, plan, figures, folder):
+    from numerics.sweep.phases import best
+    from numerics.sweep.regimes import classify
+    from numerics.sweep.table import write_csv
+    from ptft_sym import heatmaps
+    from ptft_sym.files import replacing
+
+    def table(dataset, name):
+        with replacing(folder / name) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+            rows = write_csv(dataset, file)
+        typer.echo(f"written: {folder / name} ({rows} rows)")
+
+    table(ds, "results.csv")
+    if plan.over:
+        ds = best(ds, plan.over, plan.near, plan.reference)
+        outer = [dim for dim in ds["mse"].dims if dim not in plan.over]
+        table(ds[[n for n, v in ds.data_vars.items() if list(v.dims) == outer]], "best.csv")
+    if figures and "ell_order" in ds:
+        regimes = classify(ds["ell_order"].values, ds["pd"].values, plan.near)
+        ds = ds.assign(regime_of_solution=(ds["ell_order"].dims, regimes))
+    for figure in figures:
+        paths = [folder / f"{figure['name']}{ending}" for ending in (".png", ".pdf", ".svg")]
+        heatmaps.draw(_with_regime(ds, figure), figure, paths, plan.name)
+        typer.echo(f"written: {paths[0]} (and .pdf, .svg)")
+    failed = int((ds["status"] == 2).sum())
+    if failed:
+        typer.echo(f"{failed} settings failed; column message of results.csv says why", err=True)
+
+
+def _with_regime(ds, figure):
+    """The dataset with `regime` standing for the regime of the solution, which figures of kind "regimes" draw."""
+    if "regime_of_solution" not in ds or figure["value"].startswith("best_") or figure["kind"] == "best":
+        return ds
+    named = ds["regime_of_solution"]
+    return ds.drop_vars([n for n in ds.variables if "regime" in ds[n].dims or n == "regime"]).assign(regime=named)
