@@ -110,7 +110,7 @@ def speed() -> str:
         f"{max(s.residual for s in solved):.1e}. One n x n system of this size (n = 600): {1e3 * gram:.1f} ms to form "
         f"X W X^T, {1e3 * factor:.1f} ms to factor it. Total over steps x (form + factor): "
         f"**{exact / (iterations * (gram + factor)):.2f}**; over steps x (factor alone): "
-        f"{exact / (iterations * factor):.1f} (forming costs n^2 D, factoring n^3/3: {gram / factor:.0f} times less here).",
+        f"{exact / (iterations * factor):.1f}, because forming (n^2 D) costs {gram / factor:.0f} times factoring (n^3/3).",
         "",
         "Gradient descent on (1/2n)||y - X beta||^2, full batch, to train MSE 1e-8; seed 0 run to the end, times 14. "
         "The second row is the fastest step tried that does not diverge.",

@@ -88,7 +88,9 @@ def compare(theory: object, simulation: object, *, level: float = 1e-3) -> Compa
     ----------
     theory : Dataset with ``mse`` over ``alpha`` (:func:`generalization_curve`), containing every ratio simulated.
     simulation : Dataset of :func:`simulate`, or a sequence of them at different ``dim``: then ``mse = value + slope/D``
-        is fitted at each alpha with the seeds' standard errors as weights, and the intercepts are compared.
+        is fitted at each alpha, and the intercepts are compared. The variance over seeds falls as 1/D, so the fit
+        takes one ``D * variance`` from all sizes together: weights from the few seeds of each size alone would follow
+        the accident that a low mean comes with a low variance.
     level : p-value below which the verdict is "disagree".
 
     Returns
@@ -117,10 +119,10 @@ def compare(theory: object, simulation: object, *, level: float = 1e-3) -> Compa
     predicted = _predictions(theory, alpha)
     if not np.all(error > 0.0):
         raise ValueError("simulation has no spread over seeds at some alpha: with a standard error of 0 there is no z")
-    value, value_error, slope, misfit, freedom = _extrapolate(dims, mean, error)
+    value, value_error, slope, misfit, freedom = _extrapolate(dims, seeds, mean, error)
     score = (value - predicted) / value_error
-    # the tail probability of the nearer side keeps its digits however large the score is
-    z = -np.sign(score) * norm.ppf(t.sf(np.abs(score), int(np.sum(seeds - 1))))
+    # Student's t mapped to the normal; the smaller tail keeps its digits, and beyond them the score is far enough
+    z = -np.sign(score) * norm.ppf(np.maximum(t.sf(np.abs(score), int(np.sum(seeds - 1))), 1e-300))
     total = float(np.sum(z**2))
     return Comparison(
         alpha, predicted, dims, seeds, mean, error, value, value_error, slope, z,
@@ -152,11 +154,13 @@ def _predictions(theory, alpha: np.ndarray) -> np.ndarray:
     return mse[nearest]
 
 
-def _extrapolate(dims, mean, error):
+def _extrapolate(dims, seeds, mean, error):
     """Intercept, its error and slope of ``value + slope / D`` at each alpha; misfit and its degrees of freedom."""
     if len(dims) == 1:
         return mean[0], error[0], np.full(mean.shape[1], np.nan), 0.0, 0
-    x, weight = (1.0 / dims)[:, None], 1.0 / error**2
+    count, freedom = seeds[:, None], (seeds - 1.0)[:, None]
+    variance = np.sum(freedom * dims[:, None] * count * error**2, axis=0) / np.sum(freedom)  # of one seed, times D
+    x, weight = (1.0 / dims)[:, None], dims[:, None] * count / variance
     s0, s1, s2 = (np.sum(weight * x**p, axis=0) for p in (0, 1, 2))
     m0, m1 = (np.sum(weight * x**p * mean, axis=0) for p in (0, 1))
     det = s0 * s2 - s1**2

@@ -57,7 +57,8 @@ def measure(cell: Cell, out: Outcome, init: Initialization) -> dict:
 
 def settings_of(task: Task, init: Initialization, design: Design, method: str, ridge: float, options: dict) -> dict:
     """Everything that decides a record, apart from its seed and alpha, as JSON values."""
-    law = asdict(task)
+    law = {name: getattr(task, name) for name in ("rho_pt", "rho_shared", "rho_new", "correlation", "samples")}
+    law |= {name: slab and asdict(slab) for name, slab in (("pt_slab", task.pt_slab), ("ft_slab", task.ft_slab))}
     if task.samples is not None:
         law["samples"] = sha256(np.concatenate(task.samples).tobytes()).hexdigest()
     sizes = asdict(design)

@@ -17,7 +17,7 @@ def theory(values=TRUTH):
 def run(dim, seeds, slope=0.0, seed=0, spread=0.1):
     rng = np.random.default_rng(seed)
     centre = TRUTH * (1 + slope / dim)
-    mse = centre * (1 + spread * rng.normal(size=(seeds, 3)))
+    mse = centre * (1 + spread * (100 / dim) ** 0.5 * rng.normal(size=(seeds, 3)))  # variance falls as 1/D
     n = np.rint(ALPHA * dim).astype(int)
     coords = {"seed": np.arange(seeds), "alpha": ALPHA, "n": ("alpha", n)}
     return xr.Dataset({"mse": (("seed", "alpha"), mse)}, coords, {"dim": dim})
@@ -46,7 +46,9 @@ def test_intercept_is_the_weighted_least_squares_line():
     runs = [run(d, 12, slope=30.0, seed=d) for d in (100, 200, 400)]
     result = compare(theory(), runs)
     for p in range(3):
-        line, cov = np.polyfit(1 / result.dims, result.mean[:, p], 1, w=1 / result.error[:, p], cov="unscaled")
+        one = np.mean([r.attrs["dim"] * r.mse.values[:, p].var(ddof=1) for r in runs])  # D times the variance of a seed
+        weight = np.sqrt(result.dims * 12 / one)
+        line, cov = np.polyfit(1 / result.dims, result.mean[:, p], 1, w=weight, cov="unscaled")
         assert result.value[p] == pytest.approx(line[1], rel=1e-10)
         assert result.value_error[p] == pytest.approx(np.sqrt(cov[1, 1]), rel=1e-10)
 
