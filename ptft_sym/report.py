@@ -48,6 +48,18 @@ def winner_table(cells):
     return head, body
 
 
+def winner_ranges(cells):
+    """Between which of the drawn ratios the start for a task's own regime is predicted best."""
+    parts = []
+    for t in demo.TASKS:
+        alpha = cells[t, t].alpha
+        others = np.min([cells[t, i].theory for i in demo.INITS if i != t], axis=0)
+        won = alpha[cells[t, t].theory < others]
+        where = f"from {won[0]:.3g} to {won[-1]:.3g}" if len(won) else "nowhere"
+        parts.append(f"{t} is best on its own task {where} (of {alpha[0]:.3g} to {alpha[-1]:.3g})")
+    return "; ".join(parts)
+
+
 def image_table(images):
     """Test errors of the digits for a few lam and the controls."""
     head = ["fine-tuned from", "l-order", "PD", "test errors"]
@@ -171,8 +183,8 @@ large D: corrections of order 1/D are part of z. All {points} points, of every s
 
 {winners}
 
-Predicted (simulated) test error; * marks the least predicted. The ranking depends on alpha: with more samples than
-here, a sparse start (I) overtakes IV on the task for IV as well, as the figure shows.
+Predicted (simulated) test error; * marks the least predicted. The ranking depends on alpha. Among the ratios drawn in
+the figure, {ranges}.
 
 ## l-order and PD
 
@@ -207,7 +219,7 @@ def write(results, seeds, draws, seconds):
         derived=derivation_sentence(results["derived"]), ledger=ledger, kernels=results["kernels"],
         settings=settings(seeds), agreement=results["agreement"].sentence,
         comparison=markdown(comparison_table(cells)), points=sum(len(c.comparison.z) for c in cells.values()),
-        winners=markdown(winner_table(cells)),
+        winners=markdown(winner_table(cells)), ranges=winner_ranges(cells),
         ii=results["marks"]["II"]["ell_order"], images_message=pictures.message,
         n_pt=pictures.sizes[0], n_dim=pictures.sizes[1], n_ft=pictures.sizes[2], n_test=pictures.sizes[3],
         images=markdown(image_table(pictures)), image_sentence=image_sentence(pictures),
