@@ -21,7 +21,10 @@ def _linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention over (batch, tokens, dim); causal masks later tokens (decoder)."""
+    """Multi-head self-attention over (batch, tokens, dim); causal masks later tokens (decoder).
+
+    With ``last`` only the last token asks, and the result is (batch, 1, dim): all that a readout at that token needs.
+    """
 
     def __init__(self, dim: int, heads: int, causal: bool) -> None:
         super().__init__()
@@ -30,27 +33,28 @@ class Attention(nn.Module):
         self.heads, self.causal = heads, causal
         self.qkv, self.out = _linear(dim, 3 * dim), _linear(dim, dim)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, last: bool = False) -> torch.Tensor:
         batch, tokens, dim = x.shape
         q, k, v = self.qkv(x).view(batch, tokens, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
+        q = q[:, :, -1:] if last else q
         scores = q @ k.transpose(-1, -2) * (dim // self.heads) ** -0.5
-        if self.causal:
+        if self.causal and not last:
             later = torch.ones(tokens, tokens, dtype=torch.bool, device=x.device).triu(1)
             scores = scores.masked_fill(later, float("-inf"))
         mixed = scores.softmax(-1) @ v
-        return self.out(mixed.transpose(1, 2).reshape(batch, tokens, dim))
+        return self.out(mixed.transpose(1, 2).reshape(batch, -1, dim))
 
 
 class Block(nn.Module):
-    """``x + attention(x)``, then ``x + W2 relu(W1 x)``."""
+    """``x + attention(x)``, then ``x + W2 relu(W1 x)``; with ``last``, for the last token alone."""
 
     def __init__(self, dim: int, heads: int, hidden: int, causal: bool) -> None:
         super().__init__()
         self.attention = Attention(dim, heads, causal)
         self.up, self.down = _linear(dim, hidden), _linear(hidden, dim)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(x)
+    def forward(self, x: torch.Tensor, last: bool = False) -> torch.Tensor:
+        x = (x[:, -1:] if last else x) + self.attention(x, last)
         return x + self.down(torch.relu(self.up(x)))
 
 
@@ -109,7 +113,10 @@ class Transformer(nn.Module):
     def features(self, x: torch.Tensor) -> torch.Tensor:
         """The last token of the residual stream, shape (batch, dim)."""
         places = torch.arange(x.shape[1], device=x.device)
-        return self.blocks(self.embedding(x) + self.position(places))[:, -1]
+        stream = self.embedding(x) + self.position(places)
+        for block in self.blocks[:-1]:
+            stream = block(stream)
+        return self.blocks[-1](stream, last=True)[:, -1]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.head(self.features(x))

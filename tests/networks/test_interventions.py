@@ -190,7 +190,7 @@ def test_refusals(call, word):
 
 
 def test_a_readout_that_is_not_linear_is_refused():
-    with pytest.raises(TypeError, match="must be nn.Linear"):
+    with pytest.raises(TypeError, match=r"must be nn\.Linear"):
         reinitialise_readout(plain_mlp(), 1.0, "1")
     with pytest.raises(ValueError, match="undefined"):
         relative_scale_of(torch.zeros(2), torch.zeros(2))
