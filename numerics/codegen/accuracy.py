@@ -35,4 +35,6 @@ def statement(row: Formula, backend: str) -> str:
     measured = load().get(backend, {}).get(row.name)
     if not measured:
         return contract
-    return f"{contract}; largest measured {measured['ulp']} ulp at {measured['points']} points against mpmath at 50 digits"
+    return (
+        f"{contract}; largest measured {measured['ulp']} ulp at {measured['points']} points against mpmath at 50 digits"
+    )

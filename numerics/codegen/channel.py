@@ -20,7 +20,6 @@ def factored(name: str) -> sp.Tuple | None:
     return factored_moments() if name == "channel_moments" else None
 
 
-
 def factored_moments() -> sp.Tuple:
     """(mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2) in (delta, u0, start, c_ft, g, s2, tau2)."""
     from derivations import scalar_channel as channel

@@ -26,6 +26,7 @@ class Formula:
     special:   (arguments, value) pairs that hold exactly
     outputs:   for a kernel that returns several arrays: (name, key) of each; `varying` then names the arguments that
                vary along the inner axis, so that everything else is computed once per row
+    exact_roots: whether sqrt(a^2 + b^2) is computed to the last bit rather than fast
     """
 
     name: str
@@ -39,6 +40,7 @@ class Formula:
     doc: str = ""
     outputs: tuple[tuple[str, str], ...] = ()
     varying: tuple[str, ...] = ()
+    exact_roots: bool = False
 
 
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
@@ -84,18 +86,18 @@ ROWS = (
     ),
     Formula(
         "k", "the paper's k = 4 c_FT^2", ("fine_tuning", "k"), FINE_TUNING, ("c",),
-        special=(((0.0, 1.0, 0.0, 0.0), 16.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
+        exact_roots=True, special=(((0.0, 1.0, 0.0, 0.0), 16.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
         doc="k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised, in [-1, 1].",
     ),
     Formula(
         "sensitivity", "S = d log c_FT / d log |beta_PT|", ("metrics", "sensitivity"), FINE_TUNING, ("c",),
-        special=(((0.0, 1.0, 0.0, 0.0), 0.0), ((1.0, 1.0, -1.0, 1.0), 0.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
+        exact_roots=True, special=(((0.0, 1.0, 0.0, 0.0), 0.0), ((1.0, 1.0, -1.0, 1.0), 0.0), ((NAN, 1.0, 0.0, 0.0), NAN)),
         doc="Between 0 and 1; lam = -1 with gamma = 0 (a network that cannot move) gives NaN.",
     ),
     Formula(
         "pretraining_dependence", "PD = d log q / d log |beta_PT|", ("metrics", "pretraining_dependence"),
-        {"beta": "beta", **FINE_TUNING}, ("c",),
-        special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
+        {"beta": "beta", **FINE_TUNING}, ("c",), 6.0,
+        exact_roots=True, special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
         doc="PD = (1 - l-order) S, between -1 and 0.",
     ),
     Formula(

@@ -33,11 +33,14 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
         f"Accuracy:  {statement(row, backend)}",
         f"Generator: numerics.codegen {VERSION}, backend {backend}",
     ]
-    return "\n".join(
-        wrapped
-        for line in lines
-        for wrapped in (textwrap.wrap(line, 118, subsequent_indent=" " * 11, break_long_words=False) or [""])
-    ) + "\n"
+    return (
+        "\n".join(
+            wrapped
+            for line in lines
+            for wrapped in (textwrap.wrap(line, 118, subsequent_indent=" " * 11, break_long_words=False) or [""])
+        )
+        + "\n"
+    )
 
 
 def _results(row: Formula) -> str:
@@ -77,6 +80,8 @@ def write(folder: Path = KERNELS) -> list[str]:
 def check(folder: Path = KERNELS) -> list[str]:
     """The names of files that differ from what the generator writes today, or that it does not know."""
     texts = files()
-    stale = [name for name, text in texts.items() if not (folder / name).exists() or (folder / name).read_text() != text]
+    stale = [
+        name for name, text in texts.items() if not (folder / name).exists() or (folder / name).read_text() != text
+    ]
     known = {*texts, "_elementwise.py"}
     return stale + sorted(path.name for path in folder.glob("*.py") if path.name not in known)

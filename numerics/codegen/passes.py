@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from numerics.codegen.formulas import Formula
-from numerics.codegen.nodes import Node, RatioNode
+from numerics.codegen.nodes import ExactHypot, Node, RatioNode, hypot
 from numerics.codegen.rules import rewrite
 from numerics.codegen.text import decimal
 
@@ -92,7 +92,7 @@ def compile_formula(row: Formula) -> Trace:
         if shared is not None:
             trace.add("product rule", "what the outputs share is named once", shared.subs(renamed, simultaneous=True))
         return trace
-    return _optimise(trace)
+    return _optimise(trace, row.exact_roots)
 
 
 def compile_expression(expression: sp.Expr, arguments: dict[sp.Symbol, str]) -> Trace:
@@ -102,12 +102,15 @@ def compile_expression(expression: sp.Expr, arguments: dict[sp.Symbol, str]) -> 
     return _optimise(trace)
 
 
-def _optimise(trace: Trace) -> Trace:
+def _optimise(trace: Trace, exact_roots: bool = False) -> Trace:
     used: list[str] = []
     stable = rewrite(trace.expression, log=used)
     if used:
         trace.add("stable form", "rules: " + ", ".join(used), stable)
     _parity(trace)
+    if exact_roots:
+        roots = {node: ExactHypot(*node.args) for node in trace.expression.atoms(hypot)}
+        trace.add("exact hypotenuse", "this contract has no room for the faster one", trace.expression.xreplace(roots))
     trace.regions = _split_range(trace.expression)
     return trace
 
@@ -130,6 +133,6 @@ def _split_range(expression: sp.Expr) -> tuple[Region, ...]:
     if any(node.region != nodes[0].region for node in nodes):
         return ()
     regions = [Region("far", x, ">", large, expression.xreplace({node: node.far() for node in nodes}))]
-    if any(p.exp.is_negative and p.base in nodes for p in expression.atoms(sp.Pow)):
+    if any(p.exp.is_negative and p.base in nodes for p in expression.atoms(sp.Pow)):  # 0/0 at the origin
         regions.append(Region("near", x, "<", small, expression.xreplace({node: node.near() for node in nodes})))
     return tuple(regions)

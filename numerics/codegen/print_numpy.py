@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import sympy as sp
 
 from numerics.codegen.formulas import Formula
@@ -11,7 +13,7 @@ from numerics.codegen.text import Dialect, decimal, statements
 
 __all__ = ["NUMPY", "print_module"]
 
-_SAME = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt sign floor ceil hypot abs".split()
+_SAME = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt sign floor ceil abs".split()
 _OTHER = {
     "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
     "atan2": "arctan2", "max": "maximum", "min": "minimum", "pow": "power", "lt": "less", "le": "less_equal", "gt": "greater",
@@ -19,15 +21,25 @@ _OTHER = {
     "not": "logical_not", "where": "where",
 }  # fmt: skip
 _ARITY = {"atan2": 2, "max": 2, "min": 2, "pow": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "eq": 2, "ne": 2, "and": 2, "or": 2,
-          "where": 3, "hypot": 2}  # fmt: skip
+          "where": 3}  # fmt: skip
 
 
 def _call(operation: str, function: str) -> str:
     return f"np.{function}(" + ", ".join(f"{{{i}}}" for i in range(_ARITY.get(operation, 1))) + ")"
 
 
-NUMPY = Dialect("numpy", {op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()}, decimal)
-RESERVED = ("np", "elementwise", "patch", "out", "size", "far", "near")
+def _horner(x: str, coefficients: list[str]) -> str:
+    return f"horner({x}, ({', '.join(coefficients)}))"
+
+
+NUMPY = Dialect(
+    "numpy",
+    {**{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()}, "hypot": "hypot({0}, {1})", "exact_hypot": "np.hypot({0}, {1})"},
+    decimal,
+    polynomial=_horner,
+)
+HELPERS = ("broadcast", "elementwise", "horner", "hypot", "patch")
+RESERVED = ("np", "out", "size", *HELPERS)
 
 
 def print_core(trace: Trace) -> str:
@@ -43,7 +55,10 @@ def print_core(trace: Trace) -> str:
     if not trace.regions:
         lines.append(f"return {result}")
     else:
-        lines += [f"size = np.abs({ratio[0]})", f"out = {result}"]
+        lines += [
+            f"size = {ratio[0]}" if trace.regions[0].x.is_nonnegative else f"size = np.abs({ratio[0]})",
+            f"out = {result}",
+        ]
         for region in trace.regions:
             bound = decimal(region.bound)
             lines.append(f"out = patch(out, size {region.relation} {bound}, _{region.name}, {arguments})")
@@ -70,12 +85,13 @@ def print_module(row: Formula, trace: Trace, header: str) -> str:
     names = tuple(row.arguments.values())
     arguments = ", ".join(names)
     driver = "broadcast" if row.outputs else "elementwise"
-    helpers = f"{driver}, patch" if trace.regions else driver
     call = _function(
-        row.name, arguments,
+        row.name,
+        arguments,
         [f"return {driver}(_core, {names!r}, {row.positive!r}, ({arguments}{',' if len(names) == 1 else ''}))"],
         f"{row.title[0].upper()}{row.title[1:]}: {row.doc}",
     )
     core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
+    helpers = ", ".join(name for name in HELPERS if name == driver or re.search(rf"(?<![.\w]){name}\(", core))
     imports = f"import numpy as np\n\nfrom numerics.kernels._elementwise import {helpers}"
     return f'"""{header}"""\n\n{imports}\n\n\n{core}\n\n\n{call}\n'

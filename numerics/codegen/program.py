@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy.codegen.cfunctions import expm1, log1p
 
-from numerics.codegen.nodes import Node, hypot
+from numerics.codegen.nodes import ExactHypot, Node, hypot
+from numerics.codegen.series import Polynomial
 
 __all__ = ["OPERATIONS", "Program", "UnsupportedNode", "Value", "lower"]
 
@@ -22,14 +23,14 @@ FUNCTIONS: dict[type, str] = {
     sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.asin: "asin", sp.acos: "acos", sp.atan: "atan", sp.atan2: "atan2",
     sp.sinh: "sinh", sp.cosh: "cosh", sp.tanh: "tanh", sp.asinh: "asinh", sp.acosh: "acosh", sp.atanh: "atanh",
     sp.erf: "erf", sp.erfc: "erfc", sp.Abs: "abs", sp.sign: "sign", sp.floor: "floor", sp.ceiling: "ceil",
-    hypot: "hypot",
+    hypot: "hypot", ExactHypot: "exact_hypot",
 }  # fmt: skip
 RELATIONS: dict[type, str] = {
     sp.StrictLessThan: "lt", sp.LessThan: "le", sp.StrictGreaterThan: "gt", sp.GreaterThan: "ge",
     sp.Equality: "eq", sp.Unequality: "ne",
 }  # fmt: skip
 OPERATIONS = frozenset(
-    {"add", "sub", "mul", "div", "neg", "pow", "sqrt", "max", "min", "and", "or", "not", "where"}
+    {"add", "sub", "mul", "div", "neg", "pow", "sqrt", "max", "min", "and", "or", "not", "where", "polynomial"}
     | set(FUNCTIONS.values())
     | set(RELATIONS.values())
 )
@@ -76,7 +77,7 @@ class Program:
         return count
 
     def __str__(self) -> str:
-        lines = [f"%{i} = {v.kind}({', '.join(f'%{o}' for o in v.operands)})" if v.payload is None
+        lines = [f"%{i} = {v.kind}({', '.join(f'%{o}' for o in v.operands)})" if v.operands
                  else f"%{i} = {v.payload}" for i, v in enumerate(self.values)]  # fmt: skip
         return "\n".join([*lines, "return " + ", ".join(f"%{o}" for o in self.outputs)])
 
@@ -141,6 +142,9 @@ class _Lowering:
         operation = FUNCTIONS.get(type(expr)) or RELATIONS.get(type(expr))
         if operation:
             return emit(operation, *map(self, expr.args))
+        if isinstance(expr, Polynomial):
+            x, *coefficients = expr.args
+            return emit("polynomial", self(x), payload=tuple(coefficients))
         if isinstance(expr, Node):
             return self(expr.func(*map(self._placeholder, expr.args)).stable_form())
         raise UnsupportedNode(f"no printer knows the node {type(expr).__name__} in {expr}")
@@ -193,7 +197,8 @@ class _Lowering:
         fixed = self._quotient([v for v in above if not self.varies(v)], [v for v in below if not self.varies(v)])
         one = self(sp.Integer(1))
         return self._quotient(
-            [*([] if fixed == one else [fixed]), *[v for v in above if self.varies(v)]], [v for v in below if self.varies(v)]
+            [*([] if fixed == one else [fixed]), *[v for v in above if self.varies(v)]],
+            [v for v in below if self.varies(v)],
         )
 
     def _quotient(self, above: list[int], below: list[int]) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from numerics.codegen.nodes import AsinhMinusTanhHalf, AsinhRatio, Rounded, ScaledCosh, ScaledSinh, TanhHalfAsinh, hypot
+from numerics.codegen.nodes import AsinhRatio, PotentialCore, Rounded, ScaledCosh, ScaledSinh, ScaledSum, SquaredScaledSum, TanhHalf, hypot
 
 __all__ = ["RULES", "Rule", "rewrite"]
 
@@ -50,7 +50,9 @@ def one_plus_square(node: sp.Expr) -> sp.Expr | None:
     return None
 
 
-def terms_with(node: sp.Add, recognise: Callable[[sp.Expr], sp.Expr | None]) -> Iterator[tuple[sp.Expr, sp.Expr, sp.Expr]]:
+def terms_with(
+    node: sp.Add, recognise: Callable[[sp.Expr], sp.Expr | None]
+) -> Iterator[tuple[sp.Expr, sp.Expr, sp.Expr]]:
     """(term, cofactor, x) for every term of a sum that has one factor in which `recognise` finds an x."""
     for term in node.args:
         for factor in sp.Mul.make_args(term):
@@ -64,7 +66,7 @@ def _root_minus_one(node):
         return None
     for term, cofactor, x in terms_with(node, one_plus_square):
         if -cofactor in node.args:
-            return node - term + cofactor + cofactor * x * TanhHalfAsinh(x)
+            return node - term + cofactor + cofactor * x * TanhHalf(x / 2)
     return None
 
 
@@ -72,7 +74,7 @@ def _sinh_half_squared(node):
     if isinstance(node, sp.Pow) and node.exp == 2 and isinstance(node.base, sp.sinh):
         inner = 2 * node.base.args[0]
         if isinstance(inner, sp.asinh):
-            return inner.args[0] * TanhHalfAsinh(inner.args[0]) / 2
+            return inner.args[0] * TanhHalf(inner.args[0] / 2) / 2
     return None
 
 
@@ -84,9 +86,9 @@ def _asinh_minus_tanh_half(node):
     if not node.is_Add:
         return None
     for term, cofactor, x in terms_with(node, _asinh_argument):
-        other = -cofactor * TanhHalfAsinh(x)
+        other = -cofactor * TanhHalf(x / 2)
         if other in node.args:
-            return node - term - other + cofactor * AsinhMinusTanhHalf(x)
+            return node - term - other + cofactor * PotentialCore(x / 2)
     return None
 
 
@@ -94,10 +96,9 @@ def _logarithmic_slope(node):
     if not node.is_Mul:
         return None
     for factor in node.args:
-        if isinstance(factor, sp.asinh) and 1 / AsinhMinusTanhHalf(*factor.args) in node.args:
-            x = factor.args[0]
-            rest = node / factor * AsinhMinusTanhHalf(x)
-            return rest * (1 + TanhHalfAsinh(x) / AsinhMinusTanhHalf(x))
+        if isinstance(factor, sp.asinh) and 1 / PotentialCore(factor.args[0] / 2) in node.args:
+            half = factor.args[0] / 2
+            return node / factor * PotentialCore(half) * (1 + Rounded(TanhHalf(half) / PotentialCore(half)))
     return None
 
 
@@ -132,11 +133,29 @@ def _common_scale(node):
 def _square_over_hypot(node):
     if not node.is_Mul:
         return None
+    below = [f for f in node.args if isinstance(f, sp.Pow) and f.exp == -1]
+    for factor in below:
+        for side in factor.base.args if isinstance(factor.base, hypot) else ():
+            if side**2 in node.args:
+                rest = node / factor / side**2
+                for other in below:
+                    if other.base.is_Add or isinstance(other.base, ScaledSum):
+                        return rest / other * Rounded(side * factor) * Rounded(side * other)
+                return rest * Rounded(side * Rounded(side * factor))
+    return None
+
+
+def _relative_scale(node):
+    if not node.is_Mul:
+        return None
     for factor in node.args:
-        if isinstance(factor, sp.Pow) and factor.exp == -1 and isinstance(factor.base, hypot):
-            for side in factor.base.args:
-                if side**2 in node.args:
-                    return node / factor / side**2 * Rounded(side * Rounded(side * factor))
+        if not factor.is_Add:
+            continue
+        for below in node.args:
+            if isinstance(below, sp.Pow) and below.exp == -1 and below.base.is_Add:
+                terms = [term / factor for term in below.base.args]
+                if any(term.is_Add for term in terms):
+                    return node / factor / below / sp.Add(*terms)
     return None
 
 
@@ -149,6 +168,25 @@ def _scaled_sinh(node):
     return None
 
 
+def _scaled_sum(node):
+    """extra + (1 + lam)(c + hypot(b, c)) inside a sum of two terms."""
+    if not (node.is_Add and len(node.args) == 2):
+        return None
+    for product in node.args:
+        factors = product.args if product.is_Mul and len(product.args) == 2 else ()
+        for factor, total in (factors, factors[::-1]) if factors else ():
+            tall = [h for h in total.args if isinstance(h, hypot)] if total.is_Add and len(total.args) == 2 else []
+            if tall and factor.is_Add and 1 in factor.args and (c := total - tall[0]) in tall[0].args and c.is_positive:
+                return ScaledSum(factor - 1, c, tall[0], node - product)
+    return None
+
+
+def _squared_scaled_sum(node):
+    if isinstance(node, sp.Pow) and node.exp == 2 and isinstance(node.base, ScaledSum):
+        return SquaredScaledSum(*node.base.args)
+    return None
+
+
 def _asinh_of_a_ratio(node):
     return AsinhRatio(node.args[0]) if isinstance(node, sp.asinh) and not node.args[0].is_Atom else None
 
@@ -157,11 +195,20 @@ RULES = (
     Rule("root minus one", "1 - sqrt(1 + x^2) = -x tanh(asinh(x)/2): no difference of close numbers", _root_minus_one),
     Rule("half-angle", "sinh(asinh(x)/2)^2 = x tanh(asinh(x)/2) / 2", _sinh_half_squared),
     Rule("potential core", "asinh(x) - tanh(asinh(x)/2) is one function, F(x)", _asinh_minus_tanh_half),
-    Rule("logarithmic slope", "asinh(x) / F(x) = 1 + tanh(asinh(x)/2) / F(x): what is subtracted later is 1", _logarithmic_slope),
+    Rule(
+        "logarithmic slope",
+        "asinh(x) / F(x) = 1 + tanh(asinh(x)/2) / F(x): what is subtracted later is 1",
+        _logarithmic_slope,
+    ),
     Rule("hypotenuse", "sqrt(a^2 + b^2) is one function that does not overflow", _sum_of_squares),
     Rule("common scale", "s (a + b/s) = s a + b", _common_scale),
-    Rule("square over hypotenuse", "b^2 / hypot = b (b / hypot): no square that overflows", _square_over_hypot),
-    Rule("scaled sinh", "c sinh(x) and c cosh(x) are one function each, finite where sinh(x) alone is not", _scaled_sinh),
+    Rule("relative scale", "p x/(p s + y) = x/(s + y/p): the roundings of p do not enter", _relative_scale),
+    Rule("scaled sum", "(1 + lam)(c + h) + e: what the sums round away is added back", _scaled_sum),
+    Rule("squared sum", "(s + e)^2 = s^2 + 2 s e + ...: nor is the last rounding squared", _squared_scaled_sum),
+    Rule("square over hypotenuse", "b^2 / (hypot s) = (b / hypot)(b / s): no square that overflows", _square_over_hypot),
+    Rule(
+        "scaled sinh", "c sinh(x) and c cosh(x) are one function each, finite where sinh(x) alone is not", _scaled_sinh
+    ),
     Rule("asinh of a ratio", "asinh(b/c) is log(2b) - log(c) where b/c overflows", _asinh_of_a_ratio),
 )
 

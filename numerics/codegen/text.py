@@ -23,12 +23,13 @@ LONGEST = 96
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a language writes an operation (`calls`: template over {0}, {1}, ...), a constant, an assignment."""
+    """How a language writes an operation (`calls`: template over {0}, {1}, ...), a constant, an assignment, a polynomial."""
 
     name: str
     calls: dict[str, str]
     constant: Callable[[sp.Expr], str]
     assign: str = "{name} = {value}"
+    polynomial: Callable[[str, list[str]], str] | None = None
 
 
 def decimal(number: sp.Expr) -> str:
@@ -37,7 +38,9 @@ def decimal(number: sp.Expr) -> str:
     return repr(value)
 
 
-def statements(program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t") -> tuple[list[str], list[str]]:
+def statements(
+    program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t"
+) -> tuple[list[str], list[str]]:
     """(assignments, result expressions): the program in this dialect.
 
     `reserved` are names the temporaries must avoid besides the arguments.  Raises UnsupportedNode for an operation without a template.
@@ -76,6 +79,8 @@ def _expression(value, operands: list[tuple[str, int]], dialect: Dialect) -> tup
     if value.kind == "neg":
         text, level = operands[0]
         return (f"-{text}" if level >= CALL else f"-({text})"), 1
+    if value.kind == "polynomial" and dialect.polynomial:
+        return dialect.polynomial(operands[0][0], [dialect.constant(a) for a in value.payload]), CALL
     if value.kind not in dialect.calls:
         raise UnsupportedNode(f"the {dialect.name} printer has no row for the operation {value.kind!r}")
     return dialect.calls[value.kind].format(*(text for text, _ in operands)), CALL

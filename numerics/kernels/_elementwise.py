@@ -9,7 +9,10 @@ import math
 
 import numpy as np
 
-BLOCK = 8192  # elements; 64 KiB a temporary
+BLOCK = 16384  # elements; 128 KiB a temporary
+np.empty(
+    1 << 21
+)  # freed at once: glibc then keeps blocks of a temporary's size instead of handing them back every call
 _DOUBLE = np.dtype(np.float64)
 _QUIET = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 
@@ -109,3 +112,20 @@ def patch(out, where, core, *arguments):
         out = np.asarray(out)
         out[where] = core(*picked)
     return out
+
+
+def horner(x, coefficients):
+    """coefficients[0] + coefficients[1] x + ..., in place but for the first product."""
+    *rest, last = coefficients
+    total = x * last
+    for coefficient in rest[:0:-1]:
+        total += coefficient
+        total *= x
+    total += rest[0]
+    return total
+
+
+def hypot(a, b):
+    """sqrt(a^2 + b^2): the plain form where the squares are in range (fast, 1 ulp), `np.hypot` elsewhere."""
+    square = a * a + b * b
+    return patch(np.sqrt(square), (square < 1e-290) | (square > 1e300), np.hypot, a, b)

@@ -3,7 +3,7 @@
 c_FT = c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2; lam is normalised, in [-1, 1].
 
 Formula:   c*(lam + 1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2
-Computed:  gamma**2/2 + (c + hypot(beta_pt, c))*(lam + 1)
+Computed:  ScaledSum(lam, c, hypot(beta_pt, c), gamma**2/2)
 Source:    derivations.fine_tuning, result c_ft
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
@@ -11,11 +11,14 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import elementwise, hypot
 
 
 def _core(beta_pt, c, lam, gamma):
-    return 0.5 * (gamma * gamma) + (c + np.hypot(beta_pt, c)) * (1.0 + lam)
+    t1 = hypot(beta_pt, c)
+    t2 = t1 + c
+    t3 = 1.0 + lam
+    return t2 * t3 + (0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3))
 
 
 def c_ft(beta_pt, c, lam, gamma):

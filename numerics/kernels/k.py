@@ -3,7 +3,7 @@
 k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised, in [-1, 1].
 
 Formula:   4*(c*(lam + 1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2)**2
-Computed:  4*(gamma**2/2 + (c + hypot(beta_pt, c))*(lam + 1))**2
+Computed:  4*SquaredScaledSum(lam, c, ExactHypot(beta_pt, c), gamma**2/2)
 Source:    derivations.fine_tuning, result k
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
@@ -11,12 +11,29 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import elementwise, patch
+
+
+def _far(beta_pt, c, lam, gamma):
+    t1 = np.hypot(beta_pt, c)
+    t2 = t1 + c
+    t3 = 1.0 + lam
+    t4 = t2 * t3 + (0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3))
+    return 4.0 * (t4 * t4)
 
 
 def _core(beta_pt, c, lam, gamma):
-    t1 = 0.5 * (gamma * gamma) + (c + np.hypot(beta_pt, c)) * (1.0 + lam)
-    return 4.0 * (t1 * t1)
+    t1 = np.hypot(beta_pt, c)
+    t2 = t1 + c
+    t3 = 1.0 + lam
+    t4 = t2 * t3
+    t5 = 0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3)
+    t6 = t4 + t5
+    t7 = t6 - t4
+    size = np.abs(t6)
+    out = 4.0 * (2.0 * t6 * (t4 - (t6 - t7) + (t5 - t7)) + t6 * t6)
+    out = patch(out, size > 3.273390607896142e+150, _far, beta_pt, c, lam, gamma)
+    return out
 
 
 def k(beta_pt, c, lam, gamma):

@@ -11,11 +11,11 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import elementwise, hypot
 
 
 def _core(beta, c_ft):
-    return 0.5 / np.hypot(beta, c_ft)
+    return 0.5 / hypot(beta, c_ft)
 
 
 def potential_second_derivative(beta, c_ft):

@@ -7,41 +7,44 @@ Formula:   beta_pt**2*(lam + 1)*(-beta*asinh(beta/(c*(lam + 1)*(sqrt(beta_pt**2/
            + 1) + gamma**2/2))/(c*(lam + 1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2) - sqrt(beta**2/(c*(lam +
            1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2)**2 + 1) + 1)) + 1)/(c*sqrt(beta_pt**2/c**2 + 1)*(c*(lam +
            1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2))
-Computed:  -(lam + 1)*Rounded(beta_pt*Rounded(beta_pt/hypot(beta_pt, c)))*TanhHalfAsinh(Abs(beta)/(gamma**2/2 + (c +
-           hypot(beta_pt, c))*(lam + 1)))/((gamma**2/2 + (c + hypot(beta_pt, c))*(lam +
-           1))*AsinhMinusTanhHalf(Abs(beta)/(gamma**2/2 + (c + hypot(beta_pt, c))*(lam + 1))))
+Computed:  -Rounded(beta_pt/(c + gamma**2/(2*(lam + 1)) + ExactHypot(beta_pt, c)))*Rounded(beta_pt/ExactHypot(beta_pt,
+           c))*Rounded(TanhHalf(Abs(beta)/(2*ScaledSum(lam, c, ExactHypot(beta_pt, c),
+           gamma**2/2)))/PotentialCore(Abs(beta)/(2*ScaledSum(lam, c, ExactHypot(beta_pt, c), gamma**2/2))))
 Source:    derivations.metrics, result pretraining_dependence
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 6 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
 """
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, patch
+from numerics.kernels._elementwise import elementwise, horner, patch
 
 
 def _far(beta, beta_pt, c, lam, gamma):
     t1 = 1.0 + lam
-    t2 = np.hypot(beta_pt, c)
-    t3 = 0.5 * (gamma * gamma) + (c + t2) * t1
-    t4 = t1 * (beta_pt * (beta_pt / t2)) / (t3 * (0.6931471805599453 + np.log(np.abs(beta)) - 1.0 - np.log(np.abs(t3))))
-    return -t4
+    t2 = 0.5 * (gamma * gamma)
+    t3 = np.hypot(beta_pt, c)
+    t4 = t3 + c
+    t5 = 1.3862943611198906 + np.log(0.5 * np.abs(np.abs(beta))) - 1.0 - np.log(np.abs(t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1))))
+    return -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (1.0 / t5))
 
 
 def _near(beta, beta_pt, c, lam, gamma):
-    t1 = 1.0 + lam
-    t2 = np.hypot(beta_pt, c)
-    return -(t1 * (beta_pt * (beta_pt / t2)) / (0.5 * (gamma * gamma) + (c + t2) * t1))
+    t1 = np.hypot(beta_pt, c)
+    return -(beta_pt / (c + 0.5 * (gamma * gamma) / (1.0 + lam) + t1) * (beta_pt / t1))
 
 
 def _core(beta, beta_pt, c, lam, gamma):
     t1 = 1.0 + lam
-    t2 = np.hypot(beta_pt, c)
-    t3 = 0.5 * (gamma * gamma) + (c + t2) * t1
-    t4 = np.abs(beta) / t3
-    t5 = t4 / (1.0 + np.sqrt(1.0 + t4 * t4))
-    size = np.abs(t4)
-    out = -(t1 * (beta_pt * (beta_pt / t2)) * t5 / (t3 * (np.log1p(t4 + t4 * t5) - t5)))
+    t2 = 0.5 * (gamma * gamma)
+    t3 = np.hypot(beta_pt, c)
+    t4 = t3 + c
+    t5 = 0.5 * np.abs(beta) / (t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1)))
+    t6 = t5 / (0.5 + np.sqrt(0.25 + t5 * t5))
+    t7 = t6 * t6
+    t8 = horner(t7, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
+    size = np.abs(t5)
+    out = -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (t6 / np.arcsinh(t5 + t5 * (t8 * t7))))
     out = patch(out, size > 3.273390607896142e+150, _far, beta, beta_pt, c, lam, gamma)
     out = patch(out, size < 3.054936363499605e-151, _near, beta, beta_pt, c, lam, gamma)
     return out
