@@ -10,6 +10,7 @@ import sympy as sp
 from numerics.codegen.accuracy import statement
 from numerics.codegen.formulas import FORMULAS, Formula
 from numerics.codegen.passes import Trace, compile_formula
+from numerics.codegen.print_balls import print_balls
 from numerics.codegen.print_numpy import print_module
 
 __all__ = ["VERSION", "check", "files", "write"]
@@ -63,6 +64,7 @@ def files() -> dict[str, str]:
     for row in FORMULAS.values():
         trace = compile_formula(row)
         texts[f"{row.name}.py"] = print_module(row, trace, header(row, trace, "numpy"))
+    texts["balls.py"] = print_balls()
     return texts
 
 

@@ -165,6 +165,20 @@ def _dataset(task, init, alpha, values, group_error, group_weight, settings):
         rho_pt=task.rho_pt,
         rho_shared=task.rho_shared,
         rho_new=task.rho_new,
+        **_slabs(task),
         **settings,
     )
     return ds
+
+
+def _slabs(task: Task) -> dict[str, object]:
+    """What a reader needs, besides the densities, to build the task again."""
+    if task.samples is not None:
+        return {"samples": task.fingerprint}
+    return {
+        "pt_slab": task.pt_slab.kind,
+        "pt_slab_scale": task.pt_slab.scale,
+        "ft_slab": task.ft_slab.kind,
+        "ft_slab_scale": task.ft_slab.scale,
+        "correlation": task.correlation,
+    }

@@ -1,0 +1,290 @@
+"""Rigorous enclosures of the saddle point: ball arithmetic, rigorous integration and a Krawczyk step.
+
+For a solution x0 = (s2, g) and a box X around it, K(X) = x0 - C F(x0) + (I - C J(X)) (X - x0) with C close to the
+inverse Jacobian. If K(X) lies inside X, then X holds exactly one root of F and K(X) encloses it. F and J are integrals
+over the channel, computed by arb's rigorous quadrature on a finite range plus a bound for the Gaussian tails:
+
+with zeta = z - a, V = tau2 + s2, p0 = (g/2)(u0 - start): both terms of z(u) grow with u, so |(g/2)(u - start)| and
+|xhat - a| are at most |zeta| + |p0|, and every integrand is bounded by a polynomial in |zeta| times the density.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numerics.law import conditional_law, group_probabilities
+from numerics.task import Initialization, Task
+
+__all__ = ["Enclosure", "certify", "enclose"]
+
+_BITS = 100
+#: Half-width of the integration range in standard deviations, and relative radius of the box X.
+_REACH, _RADIUS = 16.0, 1e-9
+
+
+class Enclosure(NamedTuple):
+    """Lower and upper ends of s2, g and mse (floats, rounded outwards)."""
+
+    s2: tuple[float, float]
+    g: tuple[float, float]
+    mse: tuple[float, float]
+
+
+class _Component(NamedTuple):
+    weight: object
+    a: object
+    tau2: object
+    c: object
+
+
+def certify(ds, alpha: object = None):
+    """Rigorous enclosures for points of a curve from ``generalization_curve``.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A curve with perfect pretraining and start 0, whose task has point or sign pretraining values.
+    alpha : array_like, optional
+        Sample ratios to certify, among those of ``ds`` (default: all); each in (0, 1), or any with ridge.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over alpha: s2, g, mse with ``bound`` "lower" and "upper". There is exactly one fixed point within 1e-9
+        (relative) of the given one, and it lies inside the bounds.
+
+    Raises
+    ------
+    ValueError
+        For a curve that is outside this scope, or an alpha that is not in it.
+    ArithmeticError
+        If the Krawczyk test fails (the given point is not close enough to a root).
+    ImportError
+        Without python-flint (the extra ``certify``).
+
+    Source: Krawczyk 1969; Johansson 2018 (rigorous integration in Arb); tails: this module.
+    """
+    import xarray as xr
+
+    task, init, noise, ridge = _scope(ds)
+    points = ds if alpha is None else _select(ds, alpha)
+    rows = []
+    for i in range(points.sizes["alpha"]):
+        one = points.isel(alpha=i)
+        rows.append(enclose(task, init, float(one.alpha), float(one.s2), float(one.g), noise=noise, ridge=ridge))
+    data = {name: (("alpha", "bound"), np.array([getattr(r, name) for r in rows])) for name in Enclosure._fields}
+    return xr.Dataset(
+        data,
+        coords={"alpha": points.alpha.values, "bound": ["lower", "upper"]},
+        attrs={"method": "Krawczyk test in ball arithmetic (python-flint)", "bits": _BITS, **ds.attrs},
+    )
+
+
+def _scope(ds) -> tuple[Task, Initialization, float, float]:
+    from numerics.task import Slab
+
+    attrs = ds.attrs
+    if attrs.get("alpha_pt") != "oracle" or attrs.get("start") != 0.0 or "pt_slab" not in attrs:
+        raise ValueError(
+            "ds must be a curve with perfect pretraining (alpha_pt = None), start = 0 and a slab task: "
+            f"it has alpha_pt = {attrs.get('alpha_pt')}, start = {attrs.get('start')}"
+        )
+    slabs = [Slab(kind, attrs[f"{name}_scale"]) for name in ("pt_slab", "ft_slab") for kind in [attrs[name]]]
+    if slabs[0].kind == "gaussian":
+        raise ValueError("ds has a Gaussian pretraining slab: its scales are continuous, which is not enclosed here")
+    task = Task(attrs["rho_pt"], attrs["rho_shared"], attrs["rho_new"], *slabs, correlation=attrs["correlation"])
+    return task, Initialization(attrs["c"], attrs["lam"], attrs["gamma"]), attrs["noise"], attrs["ridge"]
+
+
+def _select(ds, alpha):
+    wanted = np.atleast_1d(np.asarray(alpha, float))
+    known = ds.alpha.values
+    missing = [float(a) for a in wanted if not np.isclose(known, a, rtol=1e-12, atol=0).any()]
+    if missing:
+        raise ValueError(f"alpha = {missing[0]} is not in the curve: it has {known.tolist()}")
+    return ds.sel(alpha=wanted, method="nearest")
+
+
+def enclose(
+    task: Task, init: Initialization, alpha: float, s2: float, g: float, *, noise: float = 0.0, ridge: float = 0.0
+) -> Enclosure:
+    """Enclosure of the fixed point next to (s2, g); see :func:`certify`."""
+    import flint
+
+    if not all(np.isfinite(v) and v > 0.0 for v in (s2, g)):
+        raise ValueError(
+            f"s2 = {s2}, g = {g}: both must be positive and finite (alpha >= 1 without ridge has closed forms)"
+        )
+    before = flint.ctx.prec
+    flint.ctx.prec = _BITS
+    try:
+        components = _components(task, init)
+        return _krawczyk(components, alpha, noise, ridge, s2, g)
+    finally:
+        flint.ctx.prec = before
+
+
+def _components(task: Task, init: Initialization) -> list[_Component]:
+    """Weights and scales as balls, from the task's own numbers (nothing is taken from rounded intermediate results)."""
+    from flint import arb
+
+    from numerics.kernels import balls
+
+    law, (probability, _) = conditional_law(task), group_probabilities(task)
+    rho, shared, new = arb(task.rho_pt), arb(task.rho_shared), arb(task.rho_new)
+    groups = [(1 - rho) * (1 - new), (1 - rho) * new, rho * (1 - shared), rho * shared]
+    scale = arb(task.ft_slab.scale)
+    out = []
+    for weight, pt_mean, _, slope, offset, ft_var, group in zip(*law, strict=True):
+        if probability[group] == 0.0:
+            continue
+        c = balls.c_ft(arb(pt_mean), arb(init.c), arb(init.lam), arb(init.gamma))
+        # on shared dimensions the law is N(+-q scale, (1 - q^2) scale^2), elsewhere N(0, scale^2), or a point
+        q = arb(task.correlation) if slope != 0.0 else arb(0)
+        tau2 = (1 - q * q) * scale * scale if ft_var > 0.0 else arb(0)
+        out.append(_Component(groups[int(group)] * arb(weight), abs(arb(offset)) + abs(q) * scale, tau2, c))
+    return out
+
+
+def _krawczyk(components, alpha, noise, ridge, s2, g) -> Enclosure:
+    """Unknowns are relative: s2 (1 + e1), g (1 + e2)."""
+    from flint import arb, arb_mat
+
+    alpha, noise, ridge = arb(alpha), arb(noise), arb(ridge)
+    mid_s2, mid_g = arb(s2), arb(g)
+    error, dof, *_ = _integrals(components, mid_s2, mid_g)
+    value = arb_mat([[(alpha * mid_s2 - noise - error) / (alpha * mid_s2)], [(dof + ridge / mid_g - alpha) / alpha]])
+
+    box = arb(1, _RADIUS)
+    wide_s2, wide_g = mid_s2 * box, mid_g * box
+    _, _, error_g, error_s2, dof_g, dof_s2 = _integrals(components, wide_s2, wide_g)
+    jacobian = arb_mat(
+        [
+            [1 - error_s2 / alpha, -error_g * mid_g / (alpha * mid_s2)],
+            [dof_s2 * mid_s2 / alpha, (dof_g - ridge / (wide_g * wide_g)) * mid_g / alpha],
+        ]
+    )
+    inverse = arb_mat([[arb(jacobian[i, j].mid()) for j in (0, 1)] for i in (0, 1)]).inv()
+    inverse = arb_mat([[arb(inverse[i, j].mid()) for j in (0, 1)] for i in (0, 1)])
+    around = arb_mat([[arb(0, _RADIUS)], [arb(0, _RADIUS)]])
+    identity = arb_mat([[1, 0], [0, 1]])
+    image = (identity - inverse * jacobian) * around - inverse * value
+    for i in (0, 1):
+        if not (abs(image[i, 0]) < arb(_RADIUS)):
+            raise ArithmeticError(
+                f"the Krawczyk test failed at s2 = {s2}, g = {g}: the image {image[i, 0]} is not inside +-{_RADIUS:g}; "
+                "the point is not close enough to a root, or the problem is too ill-conditioned for this radius"
+            )
+    new_s2, new_g = mid_s2 * (1 + image[0, 0]), mid_g * (1 + image[1, 0])
+    return Enclosure(*(_ends(v) for v in (new_s2, new_g, alpha * new_s2 - noise)))
+
+
+def _ends(ball) -> tuple[float, float]:
+    """Floats just outside the ball."""
+    low, high = ball.lower(), ball.upper()
+    return float(np.nextafter(float(low), -np.inf)), float(np.nextafter(float(high), np.inf))
+
+
+def _integrals(components, s2, g):
+    """(error, dof, error_g, error_s2, dof_g, dof_s2) over the mixture, at balls s2 and g."""
+    from flint import arb
+
+    total = [arb(0)] * 6
+    for component in components:
+        values = _component_integrals(component, s2, g)
+        total = [t + component.weight * v for t, v in zip(total, values, strict=True)]
+    return total
+
+
+def _component_integrals(component: _Component, s2, g):
+    from flint import acb, arb
+
+    from numerics.kernels import balls
+
+    u0 = _centre(component, g)
+    variance = component.tau2 + s2
+    half_g, deviation = g / 2, variance.sqrt()
+    low, high = (_limit(component.c, half_g, u0, sign * _REACH * deviation) for sign in (-1, 1))
+    parameters = [acb(v) for v in (u0, arb(0), component.c, g, s2, component.tau2)]
+    picked = (1, 2, 4, 5, 6, 7)
+
+    def integrand(which):
+        return lambda delta, analytic: balls.channel_moments(delta, *parameters)[which]
+
+    reach = [abs(_offset(component.c, half_g, u0, end)) / deviation for end in (low, high)]
+    bounds = _tails(min(r.lower() for r in reach), abs(half_g * u0) / deviation, variance, g, s2)
+    out = []
+    for which, bound in zip(picked, bounds, strict=True):
+        # split at the centre: the adaptive rule then sees each side's knee on its own
+        pieces = [acb.integral(integrand(which), a, b, rel_tol=2.0**-60) for a, b in ((low, 0), (0, high))]
+        out.append(sum(p.real for p in pieces) + arb(0, bound.upper()))
+    return out
+
+
+def _offset(c, half_g, u0, delta):
+    """zeta at u0 + delta (the ball form of kernel ``channel_offset``)."""
+    from flint import arb
+
+    delta = arb(delta)
+    return c * ((u0 + delta).sinh() - u0.sinh()) + half_g * delta
+
+
+def _centre(component: _Component, g):
+    """Ball around the root u0 of c sinh u + (g/2) u = a: the slope is at least c + g/2, which bounds the distance."""
+    from flint import arb
+
+    if component.a == 0:
+        return arb(0)
+    from numerics.replica.quadrature import invert
+
+    numbers = [np.array([float(v.mid())]) for v in (component.a, g / 2, component.c)]
+    guess = arb(float(invert(*numbers)[0]))
+    miss = abs(component.c * guess.sinh() + g / 2 * guess - component.a) / (component.c + g / 2)
+    return arb(guess.mid(), miss.upper())
+
+
+def _limit(c, half_g, u0, zeta) -> float:
+    """A float delta beyond which |zeta| exceeds the wanted value (checked afterwards, so only roughly needed)."""
+    from numerics.replica.quadrature import invert
+
+    shifted = float((c * u0.sinh() + half_g * u0 + zeta).mid())
+    end = invert(np.array([shifted]), np.array([float(half_g.mid())]), np.array([float(c.mid())]))[0]
+    return float(end - float(u0.mid())) * (1.0 + 1e-6)
+
+
+def _tails(reach, centre, variance, g, s2):
+    """Bounds of the six integrands beyond ``reach`` standard deviations; ``centre`` is |p0| in the same unit.
+
+    With t = |zeta|/sqrt(V) and q = |p0|/sqrt(V): |e|^2 <= V (t + q)^2 <= V (2 t^2 + 2 q^2) and the posterior variance
+    is at most V; t (t + q) <= 2 t^2 + q^2; the moments of the Gaussian tail have closed forms.
+    """
+    from flint import arb
+
+    t, q2 = arb(reach), arb(centre) ** 2
+    density = (-(t * t) / 2).exp() / (2 * arb.pi()).sqrt()
+    tail = (t / arb(2).sqrt()).erfc() / 2
+    m0, m2, m4 = 2 * tail, 2 * (t * density + tail), 2 * ((t**3 + 3 * t) * density + 3 * tail)
+    # a polynomial in t^2 is a list of coefficients
+    square, error, move = [2 * q2, arb(2)], [2 * q2 + 1, arb(2)], [q2, arb(2)]
+
+    def integral(*terms):
+        total = arb(0)
+        for factor, left, right in terms:
+            for i, a in enumerate(left):
+                for j, b in enumerate(right):
+                    total += factor * a * b * (m0, m2, m4)[i + j]
+        return abs(total)
+
+    one, spread = [arb(1)], [arb(1), arb(1)]
+    error_g = integral((3 * variance, error, one), (variance, error, move)) / g
+    error_s2 = integral((variance / 2, spread, error), (4 * variance, square, one), (s2, one, one)) / s2
+    return (
+        integral((variance, error, one)),
+        integral((arb(1), one, one)),
+        error_g,
+        error_s2,
+        integral((arb(1), move, one)) / g,
+        integral((arb(1) / 2, spread, one)) / s2,
+    )
