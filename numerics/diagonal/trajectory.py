@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from numerics.diagonal.weights import Weights
+from numerics.validate import as_array
 
 __all__ = ["Budget", "FlowError", "Trajectory", "check_reachable", "effective_rank"]
 
@@ -80,6 +81,13 @@ class Trajectory:
     beta_at: Callable[[object], np.ndarray] = field(repr=False)
     weights: Weights | None = field(default=None, repr=False)
     pretraining: Trajectory | None = field(default=None, repr=False)
+
+    def at(self, times: object) -> Trajectory:
+        """The trajectory read at any increasing ``times`` (T,) by dense output, with loss, rank and l-order there."""
+        times = as_array("times", times, ndim=1, low=0.0, high=float(self.t[-1]))
+        beta = self.beta_at(times)
+        gap = self.y - beta @ self.X.T
+        return replace(self, t=times, beta=beta, loss=0.5 * np.sum(gap**2, axis=1), weights=None)
 
     @property
     def limit(self) -> np.ndarray:

@@ -127,6 +127,20 @@ def test_quantities_along_the_path():
     assert path.beta_at(path.t[:3]).shape == (3, DIM)
 
 
+@pytest.mark.parametrize("variables", ["weights", "dual"])
+def test_dense_output_between_the_steps(variables):
+    X, y = problem(4, 2)
+    path = gradient_flow(X, y, Initialization(1e-2), variables=variables)
+    middle = (path.t[:-1] + path.t[1:]) / 2
+    dense = path.at(np.sort(np.r_[path.t, middle]))
+    np.testing.assert_allclose(dense.loss[::2], path.loss, rtol=1e-5, atol=1e-14)
+    assert np.all(np.diff(dense.loss) <= 1e-14)  # no wiggle between steps
+    np.testing.assert_allclose(dense.effective_rank[2::2], path.effective_rank[1:], rtol=1e-5)
+    np.testing.assert_allclose(dense.ell_order[::2], path.ell_order, rtol=1e-5)
+    with pytest.raises(ValueError, match="times"):
+        path.at([2 * path.t[-1]])
+
+
 def test_effective_rank():
     np.testing.assert_allclose(effective_rank(np.array([[3.0, -3, 3, 0], [0, 0, 7, 0], [0, 0, 0, 0]])), [3, 1, 0])
 
