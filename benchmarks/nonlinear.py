@@ -8,11 +8,9 @@ Every finished run is one line of `<store>/records.jsonl`; a kill loses the run 
 """
 
 import argparse
-import json
-import os
 import sys
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,26 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from numerics.networks.claims import FAMILIES, comparisons, grid, judge  # noqa: E402
-from numerics.networks.experiment import run  # noqa: E402
+from numerics.networks.store import key, run_missing  # noqa: E402
 
 TABLE_HEAD = "| comparison | effect | s.e. | 95 % interval | p (Holm) | seeds | verdict |\n" + 7 * "|---" + "|"
-
-
-def key(cell, seed):
-    """One string for one run: every setting and the seed."""
-    return json.dumps([asdict(cell.experiment), seed], sort_keys=True)
-
-
-def read(store):
-    """Finished runs by key; a line that was cut off by a kill is left out."""
-    records, path = {}, store / "records.jsonl"
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            row = json.loads(line)
-            records[row["key"]] = row["record"]
-        except (ValueError, KeyError):
-            continue
-    return records
 
 
 def shorten(cell, steps, device):
@@ -53,30 +34,20 @@ def shorten(cell, steps, device):
     return cell._replace(experiment=experiment)
 
 
-def run_missing(cells, seeds, store, budget=None, show=print):
-    """Run what `store` lacks, seed by seed over all cells, so that an interrupted table is balanced."""
-    store.mkdir(parents=True, exist_ok=True)
-    records, begun = read(store), time.monotonic()
-    missing = [(cell, seed) for seed in range(seeds) for cell in cells if key(cell, seed) not in records]
-    show(f"{seeds * len(cells)} runs, {len(missing)} of them missing in {store}", flush=True)
-    with open(store / "records.jsonl", "a", encoding="utf-8") as file:
-        file.write("\n" if file.tell() else "")  # a cut-off last line must not swallow the next one
-        for i, (cell, seed) in enumerate(missing):
-            if budget is not None and time.monotonic() - begun > budget:
-                show(f"time budget of {budget} s is spent: {len(missing) - i} runs are left for the next call")
-                break
-            record = run(cell.experiment, seed, cache=store / "checkpoints")
-            records[key(cell, seed)] = record
-            file.write(json.dumps({"key": key(cell, seed), "cell": cell.name, "record": record}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-            show(f"{time.monotonic() - begun:7.0f} s  {i + 1}/{len(missing)}  seed {seed}  {cell.name}", flush=True)
-    return records
+class Progress:
+    """One line a run, with the seconds since the start."""
+
+    def __init__(self):
+        self.begun = time.monotonic()
+
+    def __call__(self, done, missing, seed, name):
+        print(f"{time.monotonic() - self.begun:7.0f} s  {done}/{missing}  seed {seed}  {name}", flush=True)
 
 
 def by_cell(cells, records, seeds):
     """`{cell name: {seed: record}}` of the finished runs."""
-    return {c.name: {s: records[key(c, s)] for s in range(seeds) if key(c, s) in records} for c in cells}
+    keys = {c.name: {s: key(c.experiment, s) for s in range(seeds)} for c in cells}
+    return {name: {s: records[k] for s, k in own.items() if k in records} for name, own in keys.items()}
 
 
 def page(judged, found, command):
@@ -157,7 +128,9 @@ def main(argv=None):
         own = grid(family, arguments.scale, arguments.data, arguments.device)
         cells += [shorten(c, arguments.steps, arguments.device) for c in own[: arguments.cells]]
         rows += comparisons(family, arguments.scale)
-    records = run_missing(cells, arguments.seeds, store, arguments.budget)
+    records, left = run_missing(cells, range(arguments.seeds), store, budget=arguments.budget, progress=Progress())
+    if left:
+        print(f"time budget of {arguments.budget} s is spent: {left} runs are left for the next call")
     found = by_cell(cells, records, arguments.seeds)
     command = "python benchmarks/nonlinear.py " + " ".join(sys.argv[1:] if argv is None else argv)
     arguments.out.write_text(page(judge(rows, found), found, command.strip()), encoding="utf-8")

@@ -23,8 +23,8 @@ class NetworkTuner:
 
     Attributes
     ----------
-    model : never changed, every probe trains a copy. config : of fine-tuning; ``loss = "mse"`` reads targets as they are,
-        ``"cross_entropy"`` as labels +-1 of two classes, whose logit difference is the output.
+    model : never changed, every probe trains a copy. config : of fine-tuning; ``loss = "mse"`` reads targets as they
+        are, ``"cross_entropy"`` as labels +-1 of two classes, whose logit difference is the output.
     gamma : scale of the new readout. seed : of its weights.
     readout : name of the readout layer (default: the model's own ``readout``).
 
