@@ -38,6 +38,9 @@ _HOMES = {
     "gradient_flow": ("numerics.diagonal", "gradient_flow"),
     "interpolate": ("numerics.diagonal", "interpolate"),
     "simulate": ("numerics.diagonal", "simulate"),
+    # nonlinear networks
+    "drift": ("numerics.networks.drift", "drift"),
+    "estimate_bias": ("numerics.networks.estimators", "estimate_bias"),
 }
 
 __all__ = sorted(_HOMES)

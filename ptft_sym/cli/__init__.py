@@ -20,6 +20,8 @@ COMMANDS = {
     "sweep": ("ptft_sym.cli.sweep", "Many settings from a file: resumable, on all cores or a cluster."),
     "simulate": ("ptft_sym.cli.simulate", "Exact solutions at finite dimension, over seeds."),
     "finetune": ("ptft_sym.cli.finetune", "Pretrain and fine-tune exactly on your own arrays."),
+    "train": ("ptft_sym.cli.train", "ResNets, Transformers, two-layer networks: pretrain, rescale, fine-tune."),
+    "drift": ("ptft_sym.cli.drift", "What fine-tuning changed between two checkpoints, layer by layer."),
     "derive": ("ptft_sym.cli.derive", "A derivation, step by step, with its verdicts."),
     "kernels": ("ptft_sym.cli.kernels", "The generated kernels: formula, source, accuracy."),
     "verify": ("ptft_sym.cli.verify", "Check derivations and kernels at 50 digits."),
