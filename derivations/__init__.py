@@ -28,6 +28,7 @@ _READING_ORDER = (
     "sensitivity",
     "pretraining_channel",
     "limits",
+    "soft_threshold",
     "bregman",
     "depth",
 )
