@@ -78,6 +78,8 @@ def _check_relation(relation: sp.Basic, step: Step) -> Verdict:
     if outcome.proved:
         guard = f"checked: {seen.text}" if seen.holds else f"not sampled: {seen.text}"
         return Verdict("proved", f"{outcome.text} [{guard}]", seen.points)
+    if outcome.refuted:
+        return Verdict("failed", f"refuted: {outcome.text}", seen.points)
     if seen.holds:
         return Verdict("sampled", f"{seen.text}; not proved: {outcome.text}", seen.points)
     return Verdict("failed", f"{seen.text}; not proved: {outcome.text}", seen.points)

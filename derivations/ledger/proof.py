@@ -14,14 +14,16 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from derivations.ledger.reduce import reduces_to_zero
+from derivations.ledger.sample import sample
 from derivations.ledger.signs import satisfies
 
 
 class Outcome(NamedTuple):
-    """Did the proof go through, and in which words."""
+    """Did the proof go through, and in which words; refuted: it found that the claim is false."""
 
     proved: bool
     text: str
+    refuted: bool = False
 
 
 class Proof:
@@ -142,8 +144,11 @@ class ByLimit(Proof):
             expr, how = self.rewrite, f"{how}, after the rewriting {self.rewrite}"
         found = sp.limit(expr, variable, point, str(side) if str(side) in "+-" else "+")
         if found in (sp.oo, -sp.oo) or value in (sp.oo, -sp.oo):
-            return Outcome(found == value, how if found == value else f"the limit is {found}")
+            return Outcome(found == value, how if found == value else f"the limit is {found}", found != value)
         if found.has(sp.Limit, sp.AccumBounds, sp.nan):
             return Outcome(False, "SymPy could not take the limit")
         inner = self.then.prove(sp.Eq(found, value, evaluate=False)) if found != value else Outcome(True, "")
-        return Outcome(inner.proved, how if inner.proved else f"the limit is {found}")
+        if inner.proved:
+            return Outcome(True, how)
+        other = sample(sp.Eq(found, value, evaluate=False)).holds is False
+        return Outcome(False, f"the limit is {found}", other)

@@ -196,8 +196,10 @@ def _approaches(found: list, right: sp.Expr, point: dict) -> bool:
         return all(sign * b > sign * a for a, b in itertools.pairwise(found)) and bool(sign * found[-1] > 3)
     value = Numeric(right, list(point))(point, 50)
     gaps = [abs(f - value) for f in found]
-    small = gaps[-1] <= mpmath.mpf(1) / 50 * (1 + abs(value))
-    return bool(small and (gaps[-1] <= gaps[0] or gaps[-1] < mpmath.mpf(10) ** (-20)))
+    if gaps[-1] <= mpmath.mpf(10) ** (-20) * (1 + abs(value)):
+        return True
+    close = gaps[-1] <= mpmath.mpf(1) / 50 * (abs(value) or 1)
+    return bool(close and gaps[-1] <= mpmath.mpf(9) / 10 * gaps[-2])  # a gap that stays is another limit
 
 
 def _towards(function: Numeric, limit: sp.Limit, point: dict, exponent: int, numerical: bool) -> mpmath.mpf:

@@ -10,6 +10,7 @@ import html
 from collections.abc import Iterable
 
 import sympy as sp
+from sympy.core.relational import Relational
 from sympy.printing.latex import LatexPrinter
 
 from derivations.ledger.check import Ledger, relations
@@ -38,11 +39,11 @@ def latex(expr: sp.Basic) -> str:
 
 
 def _is_long(relation: sp.Basic) -> bool:
-    return len(_Printer().doprint(relation)) > _LONG
+    return isinstance(relation, Relational) and len(_Printer().doprint(relation)) > _LONG
 
 
 def _row(relation: sp.Basic) -> str:
-    if not isinstance(relation, sp.core.relational.Relational):
+    if not isinstance(relation, Relational):
         return "& " + _Printer().doprint(relation)
     left, right = (_Printer().doprint(side) for side in relation.args)
     sign = {"==": "=", "!=": r"\neq", "<=": r"\leq", ">=": r"\geq", "<": "<", ">": ">"}[relation.rel_op]
@@ -64,23 +65,21 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {key}" for key, count in counts.items() if count)
 
 
-def step_markdown(step: Step) -> str:
+def step_markdown(step: Step, number: int | None = None) -> str:
     """One step as Markdown."""
     verdict = step.verdict
+    head = f"**{step.name}** ({step.kind})" if number is None else f"### {number}. {step.name} ({step.kind})"
     used = f" Uses: {', '.join(earlier.name for earlier in step.given)}." if step.given else ""
     word = "" if step.kind == "definition" else f"*{_MARK[verdict.level]}*: {verdict.evidence}. "
-    return (
-        f"**{step.name}** ({step.kind})\n\n$$\n{latex(step.claim)}\n$$\n\n{step.reason}{used}\n\n"
-        f"{word}*Source*: {step.source}.\n"
-    )
+    return f"{head}\n\n$$\n{latex(step.claim)}\n$$\n\n{step.reason}{used}\n\n{word}*Source*: {step.source}.\n"
 
 
 def to_markdown(derivation: Derivation) -> str:
     """The whole derivation as Markdown with $$ formulas."""
     ledger = derivation.check()
     head = f"# {derivation.title}\n\n{derivation.summary}\n\nLedger: {_counted(ledger.counts)}.\n"
-    steps = "\n".join(f"### {i}\n\n{step_markdown(step)}" for i, step in enumerate(derivation.steps, 1))
-    return f"{head}\n{steps}\nResult:\n\n$$\n{latex(derivation.result)}\n$$\n"
+    steps = "\n".join(step_markdown(step, number) for number, step in enumerate(derivation.steps, 1))
+    return f"{head}\n{steps}\n## Result\n\n$$\n{latex(derivation.result)}\n$$\n"
 
 
 def step_html(step: Step) -> str:
