@@ -13,14 +13,14 @@ def main(argv: list[str] | None = None) -> int:
     action.add_argument("--write", action="store_true", help="write the kernel files that changed")
     action.add_argument("--check", action="store_true", help="fail if a kernel file is not what the generator writes")
     options = parser.parse_args(argv)
-    from numerics.codegen import generate
+    from numerics.codegen import files
 
     if options.write:
-        changed = generate.write()
+        changed = files.write()
         print("written: " + ", ".join(changed) if changed else "nothing changed")
         return 0
-    stale = generate.check()
-    print("stale: " + ", ".join(stale) if stale else f"{len(generate.files())} files are up to date")
+    stale = files.check()
+    print("stale: " + ", ".join(stale) if stale else f"{len(files.files())} files are up to date")
     return 1 if stale else 0
 
 

@@ -36,13 +36,14 @@ class Formula:
     positive: tuple[str, ...] = ()
     ulp: float = 4.0
     special: tuple[tuple[tuple[float, ...], float], ...] = ()
-    backends: tuple[str, ...] = ("numpy",)
+    backends: tuple[str, ...] = ("numpy", "torch", "c", "mpmath")
     doc: str = ""
     outputs: tuple[tuple[str, str], ...] = ()
     varying: tuple[str, ...] = ()
     exact_roots: bool = False
 
 
+NUMPY_ONLY = ("numpy",)
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
 FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}
 CHANNEL_OFFSET = {"delta": "delta", "u0": "u0", "c_ft": "c_ft", "g": "g"}
@@ -107,31 +108,59 @@ ROWS = (
     ),
     Formula(
         "channel_moments", "the saddle-point integrands", ("scalar_channel", "channel_mass"), CHANNEL, ("c_ft",),
-        outputs=tuple((name, f"channel_{name}") for name in MOMENTS), varying=("delta",),
+        outputs=tuple((name, f"channel_{name}") for name in MOMENTS), backends=NUMPY_ONLY, varying=("delta",),
         doc="(" + ", ".join(MOMENTS) + ") of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta "
         "with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6).",
     ),
     Formula(
         "channel_sensitivities", "derivatives of the saddle-point integrands", ("sensitivity", "channel_error_c"), CHANNEL,
-        ("c_ft",), 32.0, outputs=tuple((name, f"channel_{name}") for name in SENSITIVITIES), varying=("delta",),
+        ("c_ft",), 32.0, outputs=tuple((name, f"channel_{name}") for name in SENSITIVITIES), backends=NUMPY_ONLY, varying=("delta",),
         doc="(" + ", ".join(SENSITIVITIES) + "): error and dof of `channel_moments` along c_ft, a, tau2 and start at fixed u.",
     ),
     Formula(
         "channel_mass_sensitivities", "derivatives of the mass", ("sensitivity", "channel_mass_c"), CHANNEL, ("c_ft",), 32.0,
-        outputs=tuple((name, f"channel_{name}") for name in MASSES), varying=("delta",),
+        outputs=tuple((name, f"channel_{name}") for name in MASSES), backends=NUMPY_ONLY, varying=("delta",),
         doc="(" + ", ".join(MASSES) + "): the mass of `channel_moments` along c_ft, g and s2 at fixed u.",
     ),
     Formula(
         "channel_observables", "integrands of the learned solution's observables", ("learned_solution", "channel_forgetting"),
         {**CHANNEL, "pt_gap": "pt_gap", "pt_var": "pt_var", "pt_cov": "pt_cov"}, ("c_ft",), 32.0,
-        outputs=tuple((name, f"channel_{name}") for name in OBSERVABLES), varying=("delta",),
+        outputs=tuple((name, f"channel_{name}") for name in OBSERVABLES), backends=NUMPY_ONLY, varying=("delta",),
         doc="(" + ", ".join(OBSERVABLES) + ") as integrands over u: q(xhat), xhat q'(xhat) and (xhat - beta*_PT)^2, where "
         "beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x.",
     ),
     Formula(
         "c_ft_sensitivities", "derivatives of the effective fine-tuning scale", ("sensitivity", "c_ft_beta"), FINE_TUNING,
-        ("c",), 8.0, outputs=tuple((f"c_ft_{p}", f"c_ft_{p}") for p in ("beta", "c", "lam", "gamma")), varying=("beta_pt",),
+        ("c",), 8.0, outputs=tuple((f"c_ft_{p}", f"c_ft_{p}") for p in ("beta", "c", "lam", "gamma")), backends=NUMPY_ONLY, varying=("beta_pt",),
         doc="(d/d beta_pt, d/d c, d/d lam, d/d gamma) of c_FT.",
+    ),
+    Formula(
+        "soft_error", "error of the soft threshold", ("soft_threshold", "soft_error"),
+        {"theta": "theta", "s2": "s2", "tau2": "tau2"}, ("theta", "s2"), 64.0,
+        doc="E (xhat - x)^2 for x ~ N(0, tau2) seen as z = x + sqrt(s2) N(0, 1) and soft-thresholded at theta.",
+    ),
+    Formula(
+        "soft_dof", "degrees of freedom of the soft threshold", ("soft_threshold", "soft_dof"),
+        {"theta": "theta", "s2": "s2", "tau2": "tau2"}, ("theta", "s2"), 64.0,
+        doc="Probability that |z| exceeds theta, z ~ N(0, s2 + tau2).",
+    ),
+    Formula(
+        "critical_alpha", "samples at the l1 phase transition", ("limits", "critical_alpha"), {"a": "threshold"},
+        ("threshold",), 64.0, doc="delta(a) = n/D at the transition of basis pursuit, parametrised by the threshold a.",
+    ),
+    Formula(
+        "critical_ratio", "sparsity at the l1 phase transition", ("limits", "critical_ratio"), {"a": "threshold"},
+        ("threshold",), 64.0, doc="rho(a) = nonzeros/n at the transition of basis pursuit.",
+    ),
+    Formula(
+        "ridge_mse", "error of ridge regression", ("limits", "ridge_mse"),
+        {"alpha": "alpha", "noise": "noise", "E_x2": "power", "r_ridge": "penalty"}, ("alpha",), 64.0,
+        doc="Marchenko-Pastur closed form for the penalty (penalty/2) beta^2; power = E beta*^2.",
+    ),
+    Formula(
+        "minimum_norm_mse", "error of minimum-l2-norm interpolation", ("limits", "min_l2_mse"),
+        {"alpha": "alpha", "noise": "noise", "E_x2": "power"}, ("alpha",), 16.0,
+        doc="(1 - alpha) power + noise alpha/(1 - alpha) for alpha < 1.",
     ),
     Formula(
         "training_error", "mean squared training residual", ("learned_solution", "training_error"),

@@ -18,8 +18,10 @@ from numerics.codegen.series import Polynomial, economised
 __all__ = ["AsinhRatio", "ExactHypot", "Node", "PotentialCore", "Rounded", "ScaledCosh", "ScaledSinh", "ScaledSum", "SquaredScaledSum", "TanhHalf", "hypot"]
 
 
-def sign_and_log(ratio: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """sign(ratio) and log|ratio| from numerator and denominator apart: the ratio itself may overflow."""
+def sign_and_log(ratio: sp.Expr, split: bool) -> tuple[sp.Expr, sp.Expr]:
+    """sign(ratio) and log|ratio|; split: from numerator and denominator apart, because the ratio itself may overflow."""
+    if not split:
+        return sp.sign(ratio), sp.log(sp.Abs(Rounded(ratio)))
     over, under = sp.Integer(1), sp.Integer(1)
     for factor in sp.Mul.make_args(ratio):
         base, exponent = factor.as_base_exp()
@@ -103,12 +105,13 @@ class AsinhRatio(RatioNode):
     def fdiff(self, argindex=1):
         return 1 / sp.sqrt(1 + self.args[0] ** 2)
 
-    def far(self):
-        sign, log_ratio = sign_and_log(self.args[0])
+    def far(self, split=True):
+        sign, log_ratio = sign_and_log(self.args[0], split)
         return sign * (sp.log(2) + log_ratio)
 
     def near(self):
-        return self.args[0]
+        x = self.args[0]
+        return x - x**3 / 6
 
 
 class TanhHalf(RatioNode):
@@ -125,11 +128,12 @@ class TanhHalf(RatioNode):
         root = sp.sqrt(1 + 4 * v**2)
         return 2 / (root * (1 + root))
 
-    def far(self):
-        return sign_and_log(self.args[0])[0]
+    def far(self, split=True):
+        return sign_and_log(self.args[0], split)[0]
 
-    def near(self):
-        return self.args[0]
+    def near(self):  # T = v (1 - v^2 + 2 v^4 - 5 v^6 + ...), with the Catalan numbers
+        (v,) = self.args
+        return v * Polynomial(Rounded(v) ** 2, *[(-1) ** n * sp.catalan(n) for n in range(NEAR_TERMS)])
 
 
 class PotentialCore(RatioNode):
@@ -152,12 +156,16 @@ class PotentialCore(RatioNode):
         (v,) = self.args
         return 2 / (1 + sp.sqrt(1 + 4 * v**2))
 
-    def far(self):
-        sign, log_ratio = sign_and_log(self.args[0])
+    def far(self, split=True):
+        sign, log_ratio = sign_and_log(self.args[0], split)
         return sign * (2 * sp.log(2) - 1 + log_ratio)
 
-    def near(self):
-        return self.args[0]
+    def near(self):  # dF/dv = T/v
+        (v,) = self.args
+        return v * Polynomial(Rounded(v) ** 2, *[(-1) ** n * sp.catalan(n) / (2 * n + 1) for n in range(NEAR_TERMS)])
+
+
+NEAR_TERMS = 10  # for |v| < 2^-4 the next term is below 2^-60; autograd uses the series that far
 
 
 @cache

@@ -7,7 +7,7 @@ stable nodes.  Lowering to a program and printing (`program`, `print_*`) follow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
@@ -33,22 +33,32 @@ class Stage:
 
 @dataclass(frozen=True)
 class Region:
-    """Where another form holds: elements with |x| > bound (or <) are computed by `expression`."""
+    """Where another form holds: elements with |x| > bound (or <) are computed by `expression`.
+
+    The bound of a ratio may be moved inwards by a backend; a `fixed` one may not.
+    """
 
     name: str
     x: sp.Expr
     relation: str
     bound: sp.Expr
     expression: sp.Expr
+    fixed: bool = False
 
 
 @dataclass
 class Trace:
-    """The stages in order, the final expression, and the regions with a form of their own."""
+    """The stages in order, the final expression, and the regions with a form of their own.
+
+    `smooth_regions` are wider, for backends that differentiate: a form is left where its derivative would lose digits, not
+    only where its value would.
+    """
 
     arguments: dict[sp.Symbol, str]
     stages: list[Stage] = field(default_factory=list)
     regions: tuple[Region, ...] = ()
+    smooth_regions: tuple[Region, ...] = ()
+    from_registry: bool = False
 
     def add(self, name: str, reason: str, expression: sp.Expr) -> sp.Expr:
         self.stages.append(Stage(name, reason, expression))
@@ -82,7 +92,7 @@ def compile_formula(row: Formula) -> Trace:
     for old, new in row.arguments.items():
         symbol = symbols.get(old, sp.Symbol(old, real=True))
         renamed[symbol] = sp.Symbol(new, **symbol.assumptions0) if new != old else symbol
-    trace = Trace({symbol: symbol.name for symbol in renamed.values()})
+    trace = Trace({symbol: symbol.name for symbol in renamed.values()}, from_registry=True)
     trace.add("source", f"derivations.{derivation}, result {key!r}", expression)
     trace.add("arguments", "the kernel's own argument names", expression.subs(renamed, simultaneous=True))
     if row.outputs:
@@ -107,21 +117,12 @@ def _optimise(trace: Trace, exact_roots: bool = False) -> Trace:
     stable = rewrite(trace.expression, log=used)
     if used:
         trace.add("stable form", "rules: " + ", ".join(used), stable)
-    _parity(trace)
     if exact_roots:
         roots = {node: ExactHypot(*node.args) for node in trace.expression.atoms(hypot)}
         trace.add("exact hypotenuse", "this contract has no room for the faster one", trace.expression.xreplace(roots))
     trace.regions = _split_range(trace.expression)
+    trace.smooth_regions = _smooth(trace.expression, trace.regions)
     return trace
-
-
-def _parity(trace: Trace) -> None:
-    """An even function of an argument is one of its absolute value: the stable forms are computed for positive ratios."""
-    ratios = sorted((node.args[0] for node in trace.expression.atoms(RatioNode)), key=sp.default_sort_key)
-    for symbol in trace.arguments:
-        flip = {symbol: -symbol}
-        if any(x.xreplace(flip) == -x for x in ratios) and trace.expression.xreplace(flip) == trace.expression:
-            trace.add("parity", f"even in {symbol}", trace.expression.xreplace({symbol: sp.Abs(symbol)}))
 
 
 def _split_range(expression: sp.Expr) -> tuple[Region, ...]:
@@ -132,7 +133,18 @@ def _split_range(expression: sp.Expr) -> tuple[Region, ...]:
     x, small, large = nodes[0].region
     if any(node.region != nodes[0].region for node in nodes):
         return ()
-    regions = [Region("far", x, ">", large, expression.xreplace({node: node.far() for node in nodes}))]
+    fixed = not isinstance(nodes[0], RatioNode)
+    regions = [Region("far", x, ">", large, expression.xreplace({node: node.far() for node in nodes}), fixed)]
     if any(p.exp.is_negative and p.base in nodes for p in expression.atoms(sp.Pow)):  # 0/0 at the origin
-        regions.append(Region("near", x, "<", small, expression.xreplace({node: node.near() for node in nodes})))
+        near = expression.xreplace({node: node.near() for node in nodes})
+        regions.append(Region("near", x, "<", small, near, fixed))
     return tuple(regions)
+
+
+def _smooth(expression: sp.Expr, regions: tuple[Region, ...]) -> tuple[Region, ...]:
+    if not regions or regions[0].fixed:
+        return regions
+    nodes = [n for n in expression.atoms(RatioNode) if n.args[0] == regions[0].x]
+    form = expression.xreplace({node: node.far(split=False) for node in nodes})
+    large = Region("large", regions[0].x, ">", sp.Integer(2) ** 100, form)
+    return large, replace(regions[0], bound=sp.Integer(2) ** 1000), *(replace(r, bound=sp.Rational(1, 16)) for r in regions[1:])

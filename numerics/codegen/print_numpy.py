@@ -34,12 +34,13 @@ def _horner(x: str, coefficients: list[str]) -> str:
 
 NUMPY = Dialect(
     "numpy",
-    {**{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()}, "hypot": "hypot({0}, {1})", "exact_hypot": "np.hypot({0}, {1})"},
+    {**{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()}, "hypot": "hypot({0}, {1})", "exact_hypot": "np.hypot({0}, {1})",
+     "erf": "special.erf({0})", "erfc": "special.erfc({0})"},
     decimal,
     polynomial=_horner,
 )
 HELPERS = ("broadcast", "elementwise", "horner", "hypot", "patch")
-RESERVED = ("np", "out", "size", *HELPERS)
+RESERVED = ("np", "special", "out", "size", *HELPERS)
 
 
 def print_core(trace: Trace) -> str:
@@ -80,18 +81,37 @@ def print_tuple_core(row: Formula, trace: Trace) -> str:
     return _function("_core", ", ".join(trace.arguments.values()), [*lines, "return (", *returned, ")"])
 
 
+def print_body(row: Formula, trace: Trace) -> str:
+    """The functions of a kernel, without header and imports."""
+    driver = "broadcast" if row.outputs else "elementwise"
+    core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
+    doc = f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"
+    return f"{core}\n\n\n{_public(row.name, tuple(row.arguments.values()), row.positive, driver, doc)}"
+
+
+def print_user(name: str, trace: Trace) -> str:
+    """The functions of a person's own expression."""
+    public = _public(name, tuple(trace.arguments.values()), (), "elementwise", str(trace.stages[0].expression))
+    return f"{print_core(trace)}\n\n\n{public}"
+
+
+def _public(name: str, names: tuple[str, ...], positive: tuple[str, ...], driver: str, doc: str) -> str:
+    arguments = ", ".join(names)
+    values = f"({arguments}{',' if len(names) == 1 else ''})"
+    return _function(name, arguments, [f"return {driver}(_core, {_tuple(names)}, {_tuple(positive)}, {values})"], doc)
+
+
+def _tuple(names: tuple[str, ...]) -> str:
+    inner = ", ".join(f'"{name}"' for name in names)
+    return f"({inner},)" if len(names) == 1 else f"({inner})"
+
+
 def print_module(row: Formula, trace: Trace, header: str) -> str:
     """The whole kernel file."""
-    names = tuple(row.arguments.values())
-    arguments = ", ".join(names)
-    driver = "broadcast" if row.outputs else "elementwise"
-    call = _function(
-        row.name,
-        arguments,
-        [f"return {driver}(_core, {names!r}, {row.positive!r}, ({arguments}{',' if len(names) == 1 else ''}))"],
-        f"{row.title[0].upper()}{row.title[1:]}: {row.doc}",
-    )
-    core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
-    helpers = ", ".join(name for name in HELPERS if name == driver or re.search(rf"(?<![.\w]){name}\(", core))
-    imports = f"import numpy as np\n\nfrom numerics.kernels._elementwise import {helpers}"
-    return f'"""{header}"""\n\n{imports}\n\n\n{core}\n\n\n{call}\n'
+    body = print_body(row, trace)
+    helpers = ", ".join(name for name in HELPERS if re.search(rf"(?<![.\w]){name}\(", body))
+    numpy = "import numpy as np\n" if "np." in body else ""
+    special = "from scipy import special\n" if "special." in body else ""
+    gap = "\n" if numpy or special else ""
+    imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}"
+    return f'"""{header}"""\n\n{imports}\n\n\n{body}\n'

@@ -7,6 +7,7 @@ Printers know the operations of `OPERATIONS` and nothing else; a SymPy node that
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -244,13 +245,49 @@ class _Lowering:
         return self.program.emit("mul", square, self(base)) if n % 2 else square
 
     def _piecewise(self, expr: sp.Piecewise) -> int:
+        """Clamp, then select: a branch is computed on arguments that are safe for it wherever it is not taken."""
         pieces = list(expr.args)
         if pieces[-1].cond is not sp.true:
             raise UnsupportedNode(f"a Piecewise without a last branch for everything else: {expr}")
-        result = self(pieces[-1].expr)
-        for piece in reversed(pieces[:-1]):
-            result = self.program.emit("where", self(piece.cond), self(piece.expr), result)
+        taken = sp.false
+        values = []
+        for piece in pieces:
+            here = sp.And(piece.cond, sp.Not(taken))
+            values.append(self._branch(piece.expr, here))
+            taken = sp.Or(taken, piece.cond)
+        result = values[-1]
+        for piece, value in zip(reversed(pieces[:-1]), reversed(values[:-1]), strict=True):
+            result = self.program.emit("where", self(piece.cond), value, result)
         return result
+
+    def _branch(self, expr: sp.Expr, here: sp.Basic) -> int:
+        symbols = sorted(expr.free_symbols | here.free_symbols, key=sp.default_sort_key)
+        point = _safe_point(expr, here, symbols)
+        if point is None or not expr.free_symbols:
+            return self(expr)
+        clamped = {}
+        for symbol in sorted(expr.free_symbols, key=sp.default_sort_key):
+            value = self.program.emit("where", self(here), self(symbol), self(point[symbol]))
+            clamped[symbol] = sp.Symbol(f"%{value}", **symbol.assumptions0)
+            self.memo[clamped[symbol]] = value
+        return self(expr.xreplace(clamped))
+
+
+def _safe_point(expr: sp.Expr, here: sp.Basic, symbols: list[sp.Symbol]) -> dict | None:
+    """Values at which a branch is taken and the branch and its first derivatives are finite numbers; None if none is found."""
+    candidates = [sp.Rational(n, 8) for n in (4, -4, 12, -12, 20, -20, 8, -8, 0, 1, -1, 80, -80, 800, -800)]
+    for values in itertools.islice(itertools.product(candidates, repeat=len(symbols)), 4000):
+        point = dict(zip(symbols, values, strict=True))
+        if here.xreplace(point) not in (sp.true, True):
+            continue
+        if all(_is_finite(e.xreplace(point)) for e in (expr, *(sp.diff(expr, s) for s in expr.free_symbols))):
+            return point
+    return None
+
+
+def _is_finite(value: sp.Expr) -> bool:
+    value = value.evalf(15)
+    return bool(value.is_real and value.is_finite)
 
 
 def _power_of_two(q: int) -> bool:

@@ -9,8 +9,6 @@ Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is nor
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
 from numerics.kernels._elementwise import elementwise, hypot
 
 
@@ -23,4 +21,4 @@ def _core(beta_pt, c, lam, gamma):
 
 def c_ft(beta_pt, c, lam, gamma):
     """The effective fine-tuning scale: c_FT = c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2; lam is normalised, in [-1, 1]."""
-    return elementwise(_core, ('beta_pt', 'c', 'lam', 'gamma'), ('c',), (beta_pt, c, lam, gamma))
+    return elementwise(_core, ("beta_pt", "c", "lam", "gamma"), ("c",), (beta_pt, c, lam, gamma))

@@ -26,4 +26,4 @@ def _core(beta_pt, c, lam, gamma):
 
 def c_ft_sensitivities(beta_pt, c, lam, gamma):
     """Derivatives of the effective fine-tuning scale: (d/d beta_pt, d/d c, d/d lam, d/d gamma) of c_FT."""
-    return broadcast(_core, ('beta_pt', 'c', 'lam', 'gamma'), ('c',), (beta_pt, c, lam, gamma))
+    return broadcast(_core, ("beta_pt", "c", "lam", "gamma"), ("c",), (beta_pt, c, lam, gamma))

@@ -36,4 +36,4 @@ def _core(delta, u0, start, c_ft, g, s2, tau2):
 
 def channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
     """Derivatives of the mass: (mass_c, mass_g, mass_s2): the mass of `channel_moments` along c_ft, g and s2 at fixed u."""
-    return broadcast(_core, ('delta', 'u0', 'start', 'c_ft', 'g', 's2', 'tau2'), ('c_ft',), (delta, u0, start, c_ft, g, s2, tau2))
+    return broadcast(_core, ("delta", "u0", "start", "c_ft", "g", "s2", "tau2"), ("c_ft",), (delta, u0, start, c_ft, g, s2, tau2))

@@ -52,4 +52,4 @@ def _core(delta, u0, start, c_ft, g, s2, tau2):
 
 def channel_moments(delta, u0, start, c_ft, g, s2, tau2):
     """The saddle-point integrands: (mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2) of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6)."""
-    return broadcast(_core, ('delta', 'u0', 'start', 'c_ft', 'g', 's2', 'tau2'), ('c_ft',), (delta, u0, start, c_ft, g, s2, tau2))
+    return broadcast(_core, ("delta", "u0", "start", "c_ft", "g", "s2", "tau2"), ("c_ft",), (delta, u0, start, c_ft, g, s2, tau2))

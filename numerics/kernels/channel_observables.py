@@ -37,4 +37,4 @@ def _core(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov):
 
 def channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov):
     """Integrands of the learned solution's observables: (potential, potential_slope, forgetting) as integrands over u: q(xhat), xhat q'(xhat) and (xhat - beta*_PT)^2, where beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x."""
-    return broadcast(_core, ('delta', 'u0', 'start', 'c_ft', 'g', 's2', 'tau2', 'pt_gap', 'pt_var', 'pt_cov'), ('c_ft',), (delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov))
+    return broadcast(_core, ("delta", "u0", "start", "c_ft", "g", "s2", "tau2", "pt_gap", "pt_var", "pt_cov"), ("c_ft",), (delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov))

@@ -21,4 +21,4 @@ def _core(delta, u0, c_ft, g):
 
 def channel_offset(delta, u0, c_ft, g):
     """Zeta = z - a at u = u0 + delta: zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0)."""
-    return elementwise(_core, ('delta', 'u0', 'c_ft', 'g'), ('c_ft',), (delta, u0, c_ft, g))
+    return elementwise(_core, ("delta", "u0", "c_ft", "g"), ("c_ft",), (delta, u0, c_ft, g))

@@ -60,4 +60,4 @@ def _core(delta, u0, start, c_ft, g, s2, tau2):
 
 def channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
     """Derivatives of the saddle-point integrands: (error_c, error_a, error_tau2, error_start, dof_c, dof_a, dof_tau2, dof_start): error and dof of `channel_moments` along c_ft, a, tau2 and start at fixed u."""
-    return broadcast(_core, ('delta', 'u0', 'start', 'c_ft', 'g', 's2', 'tau2'), ('c_ft',), (delta, u0, start, c_ft, g, s2, tau2))
+    return broadcast(_core, ("delta", "u0", "start", "c_ft", "g", "s2", "tau2"), ("c_ft",), (delta, u0, start, c_ft, g, s2, tau2))

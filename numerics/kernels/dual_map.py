@@ -29,4 +29,4 @@ def _core(t, c_ft):
 
 def dual_map(t, c_ft):
     """The inverse mirror map: beta = c_ft sinh(2 t), where t = (X^T nu)_d is the integrated residual of the coordinate."""
-    return elementwise(_core, ('t', 'c_ft'), ('c_ft',), (t, c_ft))
+    return elementwise(_core, ("t", "c_ft"), ("c_ft",), (t, c_ft))

@@ -3,7 +3,7 @@
 Between 2 (|beta| << c_ft: lazy) and 1 (|beta| >> c_ft: rich).
 
 Formula:   beta*asinh(beta/c_ft)/(c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1))
-Computed:  Rounded(TanhHalf(Abs(beta)/(2*c_ft))/PotentialCore(Abs(beta)/(2*c_ft))) + 1
+Computed:  Rounded(TanhHalf(beta/(2*c_ft))/PotentialCore(beta/(2*c_ft))) + 1
 Source:    derivations.metrics, result ell_order
 Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
@@ -15,19 +15,22 @@ from numerics.kernels._elementwise import elementwise, horner, patch
 
 
 def _far(beta, c_ft):
-    return 1.0 + 1.0 / (1.3862943611198906 + np.log(0.5 * np.abs(np.abs(beta))) - 1.0 - np.log(c_ft))
+    return 1.0 + 1.0 / (1.3862943611198906 + np.log(0.5 * np.abs(beta)) - 1.0 - np.log(c_ft))
 
 
 def _near(beta, c_ft):
-    return 2.0
+    t1 = 0.5 * beta / c_ft
+    t2 = t1 * t1
+    t3 = horner(t2, (1.0, -0.3333333333333333, 0.4, -0.7142857142857143, 1.5555555555555556, -3.8181818181818183, 10.153846153846153, -28.6, 84.11764705882354, -255.89473684210526))
+    return 1.0 + horner(t2, (1.0, -1.0, 2.0, -5.0, 14.0, -42.0, 132.0, -429.0, 1430.0, -4862.0)) / t3
 
 
 def _core(beta, c_ft):
-    t1 = 0.5 * np.abs(beta) / c_ft
+    t1 = 0.5 * beta / c_ft
     t2 = t1 / (0.5 + np.sqrt(0.25 + t1 * t1))
     t3 = t2 * t2
     t4 = horner(t3, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    size = t1
+    size = np.abs(t1)
     out = 1.0 + t2 / np.arcsinh(t1 + t1 * (t4 * t3))
     out = patch(out, size > 3.273390607896142e+150, _far, beta, c_ft)
     out = patch(out, size < 3.054936363499605e-151, _near, beta, c_ft)
@@ -36,4 +39,4 @@ def _core(beta, c_ft):
 
 def ell_order(beta, c_ft):
     """The l-order d log q / d log |beta|: Between 2 (|beta| << c_ft: lazy) and 1 (|beta| >> c_ft: rich)."""
-    return elementwise(_core, ('beta', 'c_ft'), ('c_ft',), (beta, c_ft))
+    return elementwise(_core, ("beta", "c_ft"), ("c_ft",), (beta, c_ft))

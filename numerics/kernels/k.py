@@ -38,4 +38,4 @@ def _core(beta_pt, c, lam, gamma):
 
 def k(beta_pt, c, lam, gamma):
     """The paper's k = 4 c_FT^2: k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised, in [-1, 1]."""
-    return elementwise(_core, ('beta_pt', 'c', 'lam', 'gamma'), ('c',), (beta_pt, c, lam, gamma))
+    return elementwise(_core, ("beta_pt", "c", "lam", "gamma"), ("c",), (beta_pt, c, lam, gamma))

@@ -9,8 +9,6 @@ Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is nor
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
 from numerics.kernels._elementwise import elementwise
 
 
@@ -20,4 +18,4 @@ def _core(alpha, noise):
 
 def least_squares_s2(alpha, noise):
     """Channel noise of least squares: noise/(alpha - 1), for alpha > 1."""
-    return elementwise(_core, ('alpha', 'noise'), ('alpha',), (alpha, noise))
+    return elementwise(_core, ("alpha", "noise"), ("alpha",), (alpha, noise))

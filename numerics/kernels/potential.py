@@ -3,7 +3,7 @@
 q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_ft (the paper's k is 4 c_ft^2).
 
 Formula:   c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1)/2
-Computed:  Abs(beta)*PotentialCore(Abs(beta)/(2*c_ft))/2
+Computed:  beta*PotentialCore(beta/(2*c_ft))/2
 Source:    derivations.implicit_bias, result potential
 Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
@@ -15,17 +15,17 @@ from numerics.kernels._elementwise import elementwise, horner, patch
 
 
 def _far(beta, c_ft):
-    t1 = np.abs(beta)
-    return 0.5 * (1.3862943611198906 + np.log(0.5 * np.abs(t1)) - 1.0 - np.log(c_ft)) * t1
+    t1 = 0.5 * beta * (1.3862943611198906 + np.log(0.5 * np.abs(beta)) - 1.0 - np.log(c_ft)) * np.sign(beta)
+    return t1
 
 
 def _core(beta, c_ft):
-    t1 = 0.5 * np.abs(beta)
+    t1 = 0.5 * beta
     t2 = t1 / c_ft
     t3 = t2 / (0.5 + np.sqrt(0.25 + t2 * t2))
     t4 = t3 * t3
     t5 = horner(t4, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    size = t2
+    size = np.abs(t2)
     out = t1 * np.arcsinh(t2 + t2 * (t5 * t4))
     out = patch(out, size > 3.273390607896142e+150, _far, beta, c_ft)
     return out
@@ -33,4 +33,4 @@ def _core(beta, c_ft):
 
 def potential(beta, c_ft):
     """The implicit-bias potential q: q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_ft (the paper's k is 4 c_ft^2)."""
-    return elementwise(_core, ('beta', 'c_ft'), ('c_ft',), (beta, c_ft))
+    return elementwise(_core, ("beta", "c_ft"), ("c_ft",), (beta, c_ft))

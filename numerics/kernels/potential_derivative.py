@@ -28,4 +28,4 @@ def _core(beta, c_ft):
 
 def potential_derivative(beta, c_ft):
     """Its derivative, the mirror map: q'(beta) = asinh(beta/c_ft) / 2."""
-    return elementwise(_core, ('beta', 'c_ft'), ('c_ft',), (beta, c_ft))
+    return elementwise(_core, ("beta", "c_ft"), ("c_ft",), (beta, c_ft))

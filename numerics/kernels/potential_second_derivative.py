@@ -9,8 +9,6 @@ Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is nor
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
 from numerics.kernels._elementwise import elementwise, hypot
 
 
@@ -20,4 +18,4 @@ def _core(beta, c_ft):
 
 def potential_second_derivative(beta, c_ft):
     """Its curvature: q''(beta) = 1 / (2 sqrt(c_ft^2 + beta^2))."""
-    return elementwise(_core, ('beta', 'c_ft'), ('c_ft',), (beta, c_ft))
+    return elementwise(_core, ("beta", "c_ft"), ("c_ft",), (beta, c_ft))

@@ -23,4 +23,4 @@ def _core(beta_pt, c, lam, gamma):
 
 def sensitivity(beta_pt, c, lam, gamma):
     """S = d log c_FT / d log |beta_PT|: Between 0 and 1; lam = -1 with gamma = 0 (a network that cannot move) gives NaN."""
-    return elementwise(_core, ('beta_pt', 'c', 'lam', 'gamma'), ('c',), (beta_pt, c, lam, gamma))
+    return elementwise(_core, ("beta_pt", "c", "lam", "gamma"), ("c",), (beta_pt, c, lam, gamma))

@@ -9,8 +9,6 @@ Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is nor
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
 from numerics.kernels._elementwise import elementwise
 
 
@@ -20,4 +18,4 @@ def _core(s2, pull, alpha):
 
 def training_error(s2, pull, alpha):
     """Mean squared training residual: s2 pull^2 / alpha with pull = ridge/g = alpha - dof."""
-    return elementwise(_core, ('s2', 'pull', 'alpha'), ('alpha',), (s2, pull, alpha))
+    return elementwise(_core, ("s2", "pull", "alpha"), ("alpha",), (s2, pull, alpha))

@@ -8,6 +8,7 @@ from pathlib import Path
 import sympy as sp
 
 from numerics.codegen.accuracy import statement
+from numerics.codegen.export import torch_module
 from numerics.codegen.formulas import FORMULAS, Formula
 from numerics.codegen.passes import Trace, compile_formula
 from numerics.codegen.print_balls import print_balls
@@ -65,6 +66,7 @@ def files() -> dict[str, str]:
         trace = compile_formula(row)
         texts[f"{row.name}.py"] = print_module(row, trace, header(row, trace, "numpy"))
     texts["balls.py"] = print_balls()
+    texts["torch_kernels.py"] = torch_module()
     return texts
 
 

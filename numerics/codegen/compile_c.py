@@ -1,0 +1,54 @@
+"""Compiling generated C with the system's compiler and calling it through ctypes, for tests and for `pt.kernel(name, "c")`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["build", "load"]
+
+FLAGS = ("-std=c99", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
+
+
+def build(source: str, header: str, folder: Path, flags: tuple[str, ...] = FLAGS) -> Path:
+    """Write and compile; the path of the shared library.  Raises RuntimeError with the compiler's words if it fails."""
+    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        raise RuntimeError("the C backend needs a C compiler (cc, gcc or $CC) to be callable from Python; .source is the text")
+    (folder / "ptft_kernels.h").write_text(header)
+    (folder / "ptft_kernels.c").write_text(source)
+    library = folder / "ptft_kernels.so"
+    command = [compiler, *flags, str(folder / "ptft_kernels.c"), "-o", str(library), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the C compiler refused the generated source: {done.stderr[:2000]}")
+    return library
+
+
+def load(source: str, header: str, name: str, arguments: tuple[str, ...]) -> Callable:
+    """A function of arrays that broadcasts its arguments and runs the compiled loop (float64 in, float64 out)."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = ctypes.CDLL(str(build(source, header, Path(folder))))  # stays mapped when the folder is gone
+    loop = getattr(library, f"ptft_{name}_array")
+    pointer = ctypes.POINTER(ctypes.c_double)
+    loop.argtypes = [ctypes.c_size_t, *[pointer] * len(arguments), pointer]
+    loop.restype = None
+
+    def call(*values):
+        if len(values) != len(arguments):
+            raise TypeError(f"{name} takes {len(arguments)} arguments ({', '.join(arguments)}), got {len(values)}")
+        arrays = [np.ascontiguousarray(a, dtype=np.float64) for a in np.broadcast_arrays(*values)]
+        shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+        out = np.empty(shape)
+        loop(out.size, *(a.ctypes.data_as(pointer) for a in arrays), out.ctypes.data_as(pointer))
+        return out[()]
+
+    call.__name__ = name
+    return call

@@ -1,0 +1,119 @@
+"""The C printer: C99 source and header without dependencies, one scalar function and one loop over arrays per kernel.
+
+Every function is `static inline` inside the source and exported twice: `ptft_NAME(...)` for one value, `ptft_NAME_array(n, ..., out)` for
+arrays of length n.  Forms that hold only for part of the range are branches.  An argument outside its domain gives NaN.
+"""
+
+from __future__ import annotations
+
+from numerics.codegen.formulas import Formula
+from numerics.codegen.passes import Trace
+from numerics.codegen.program import lower
+from numerics.codegen.text import Dialect, decimal, statements
+
+__all__ = ["C", "print_header", "print_source"]
+
+_ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil".split()
+_CALLS = {
+    **{name: f"{name}({{0}})" for name in _ONE},
+    "abs": "fabs({0})", "sign": "ptft_sign({0})", "pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})",
+    "hypot": "ptft_hypot({0}, {1})", "exact_hypot": "hypot({0}, {1})",
+    "max": "ptft_max({0}, {1})", "min": "ptft_min({0}, {1})",
+    "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})", "ge": "({0} >= {1})", "eq": "({0} == {1})",
+    "ne": "({0} != {1})", "and": "({0} && {1})", "or": "({0} || {1})", "not": "(!{0})", "where": "({0} ? {1} : {2})",
+}  # fmt: skip
+
+
+def _horner(x: str, coefficients: list[str]) -> str:
+    *rest, last = coefficients
+    text = last
+    for coefficient in reversed(rest):
+        text = f"{coefficient} + {x} * ({text})" if text != last else f"{coefficient} + {x} * {text}"
+    return f"({text})"
+
+
+C = Dialect("c", _CALLS, decimal, assign="const double {name} = {value};", polynomial=_horner)
+
+HELPERS = {
+    "ptft_sign": "static inline double ptft_sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }",
+    "ptft_max": "static inline double ptft_max(double x, double y) { return x > y || x != x ? x : y; }",
+    "ptft_min": "static inline double ptft_min(double x, double y) { return x < y || x != x ? x : y; }",
+    "ptft_hypot": "static inline double ptft_hypot(double x, double y)\n{\n"
+    "    const double square = x * x + y * y;\n"
+    "    return square < 1e-290 || square > 1e300 ? hypot(x, y) : sqrt(square);\n}",
+}
+KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while y0 y1 yn j0 j1 jn "
+    "gamma lgamma tgamma n out i".split()
+)
+
+
+def _names(trace: Trace) -> dict:
+    """Arguments by names that mean nothing else in C."""
+    taken = set(trace.arguments.values())
+    renamed = {}
+    for symbol, name in trace.arguments.items():
+        while name in KEYWORDS:
+            name += "_"
+            name += "x" if name in taken else ""
+        renamed[symbol] = name
+    return renamed
+
+
+def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
+    """The scalar function, its regions, and the loop over arrays."""
+    arguments = _names(trace)
+    formal = ", ".join(f"double {argument}" for argument in arguments.values())
+    actual = ", ".join(arguments.values())
+    parts = []
+    for region in trace.regions:
+        lines, (result,) = statements(lower(region.expression, arguments), C)
+        parts.append(_body(f"static double {name}_{region.name}({formal})", [*lines, f"return {result};"]))
+    ratio = [trace.regions[0].x] if trace.regions else []
+    lines, (result, *size) = statements(lower((trace.expression, *ratio), arguments), C)
+    guard = " || ".join(f"{new} <= 0" for symbol, new in arguments.items() if symbol.name in positive)
+    if guard:
+        lines.insert(0, f"if ({guard}) return NAN;")
+    for region in trace.regions:
+        lines.append(f"if (fabs({size[0]}) {region.relation} {decimal(region.bound)}) return {name}_{region.name}({actual});")
+    parts.append(_body(f"static inline double {name}_value({formal})", [*lines, f"return {result};"]))
+    parts.append(_body(f"double ptft_{name}({formal})", [f"return {name}_value({actual});"]))
+    indexed = ", ".join(f"{argument}[i]" for argument in arguments.values())
+    loop = f"for (size_t i = 0; i < n; ++i) out[i] = {name}_value({indexed});"
+    parts.append(_body(f"void ptft_{name}_array({_array_formal(arguments)})", [loop]))
+    return "\n\n".join(parts)
+
+
+def _array_formal(arguments: dict) -> str:
+    return ", ".join(["size_t n", *(f"const double *{argument}" for argument in arguments.values()), "double *out"])
+
+
+def _body(signature: str, lines: list[str]) -> str:
+    return f"{signature}\n{{\n" + "\n".join(f"    {line}" for line in lines) + "\n}"
+
+
+def print_source(kernels: list[tuple[str, Trace, tuple[str, ...]]], comment: str, header: str = "ptft_kernels.h") -> str:
+    """The source file with these kernels: (name, trace, positive arguments)."""
+    functions = [print_function(name, trace, positive) for name, trace, positive in kernels]
+    body = "\n\n".join(functions)
+    helpers = [text for helper, text in HELPERS.items() if f"{helper}(" in body]
+    lines = "\n".join(f" * {line}".rstrip() for line in comment.strip().splitlines())
+    include = f'#include <math.h>\n#include <stddef.h>\n\n#include "{header}"'
+    return "\n\n".join([f"/*\n{lines}\n */\n{include}", *helpers, body]) + "\n"
+
+
+def print_header(kernels: list[tuple[str, Trace, tuple[str, ...]]], guard: str = "PTFT_KERNELS_H") -> str:
+    """The header that declares them."""
+    lines = []
+    for name, trace, _ in kernels:
+        arguments = _names(trace)
+        formal = ", ".join(f"double {argument}" for argument in arguments.values())
+        lines.append(f"double ptft_{name}({formal});\nvoid ptft_{name}_array({_array_formal(arguments)});")
+    cpp = '#ifdef __cplusplus\nextern "C" {\n#endif\n\n', "\n\n#ifdef __cplusplus\n}\n#endif\n"
+    return f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{cpp[0]}" + "\n\n".join(lines) + f"{cpp[1]}\n#endif\n"
+
+
+def row_kernels(rows: list[tuple[Formula, Trace]]) -> list[tuple[str, Trace, tuple[str, ...]]]:
+    """What the two printers take, from rows of the registry."""
+    return [(row.name, trace, row.positive) for row, trace in rows]
