@@ -41,7 +41,7 @@ def phase_transition(alpha: float) -> Transition:
     Source: Donoho & Tanner 2005; derived in derivation ``limits`` (parametric in the soft threshold).
     """
     alpha = check_number("alpha", alpha, 1e-6, 1.0 - 1e-6)
-    threshold = brentq(lambda a: critical_alpha(a) - alpha, 1e-9, 40.0, xtol=1e-14, rtol=8.9e-16)
+    threshold = brentq(lambda a: critical_alpha(a) - alpha, 1e-9, 30.0, xtol=1e-14, rtol=8.9e-16)
     return Transition(alpha, float(critical_ratio(threshold)), float(threshold))
 
 
@@ -52,7 +52,7 @@ def recovery_threshold(rho: float) -> float:
     def excess(threshold):
         return critical_alpha(threshold) * critical_ratio(threshold) - rho
 
-    return float(critical_alpha(brentq(excess, 1e-9, 40.0, xtol=1e-14, rtol=8.9e-16)))
+    return float(critical_alpha(brentq(excess, 1e-9, 30.0, xtol=1e-14, rtol=8.9e-16)))
 
 
 def basis_pursuit(task: Task, alpha: object) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_reference import SECTION_9
+from oracles import SECTION_9
 
 from numerics.replica import generalization_curve
 from numerics.task import Initialization, Slab, Task
@@ -48,9 +48,9 @@ def test_scope_is_stated():
     continuous = generalization_curve(Task(0.1, 0.2, 0.1, pt_slab=Slab.gaussian(1.0)), init, 0.3)
     with pytest.raises(ValueError, match="Gaussian pretraining slab"):
         certify(continuous)
-    with pytest.raises(ValueError, match="alpha_pt = 0.5"):
+    with pytest.raises(ValueError, match=r"alpha_pt = 0\.5"):
         certify(generalization_curve(Task.from_overlap(0.1, 0.1, 0.5), init, 0.3, alpha_pt=0.5))
-    with pytest.raises(ValueError, match="alpha = 0.9 is not in the curve"):
+    with pytest.raises(ValueError, match=r"alpha = 0\.9 is not in the curve"):
         certify(generalization_curve(Task.from_overlap(0.1, 0.1, 0.5), init, 0.3), alpha=0.9)
 
 

@@ -42,9 +42,7 @@ def test_against_differences(name):
 
     def mse(**changed):
         parts = [{k: changed.get(k, v) for k, v in part.items()} for part in (task, init, options)]
-        ds = generalization_curve(
-            Task(**parts[0]), Initialization(**parts[1]), changed.get("alpha", alpha), **parts[2]
-        )
+        ds = generalization_curve(Task(**parts[0]), Initialization(**parts[1]), changed.get("alpha", alpha), **parts[2])
         return float(ds.mse[0])
 
     ds = generalization_curve(Task(**task), Initialization(**init), alpha, sensitivities=True, **options)
