@@ -107,7 +107,7 @@ class _Problem(NamedTuple):
 
 
 def _is_single(array: object) -> bool:
-    return np.dtype(getattr(array, "dtype", np.float64) if isinstance(array, np.ndarray) else np.float64).itemsize < 8
+    return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.dtype.itemsize < 8
 
 
 def _scales(c_ft: object, dim: int, unit: float) -> np.ndarray:
