@@ -62,7 +62,9 @@ def newton_prox(z, g, c):
 
 def usual_point(samples, noise_samples, scales, alpha, s2, g, damping=0.25, tolerance=1e-10, limit=2000):
     """Damped fixed-point iteration at one alpha."""
-    for step in range(1, limit + 1):
+    step = 0
+    while step < limit:
+        step += 1
         z = samples + np.sqrt(s2) * noise_samples
         x = newton_prox(z, g, scales)
         new_s2 = np.mean((x - samples) ** 2) / alpha
@@ -102,9 +104,9 @@ def against_the_usual_way(full: bool) -> None:
     mse, steps = usual_curve(directions=directions)
     usual = time.perf_counter() - begin
     error = np.median(np.abs(mse / exact.error - 1))
-    print(f"usual way: {len(directions)} pass(es), {steps} iterations, median error {100 * error:.1f} % (its sampling noise)")
+    print(f"usual way: {len(directions)} pass(es), {steps} iterations, median error {100 * error:.1f} % (sampling)")
     print(f"ours: residual {exact.residual.max():.1e}, {exact.evaluations.max()} evaluations at most")
-    print(f"ratio usual/ours: {usual / ours:,.0f} (solver), {usual / front:,.0f} (generalization_curve with its Dataset)")
+    print(f"ratio usual/ours: {usual / ours:,.0f} (solver), {usual / front:,.0f} (generalization_curve, Dataset included)")
 
 
 def against_exp() -> None:
@@ -127,8 +129,10 @@ def against_exp() -> None:
     curve = median_time(lambda: solve(mixture, alpha), 21)
     needed = median_time(lambda: calls(np.exp, np.sinh, np.cosh, np.cosh), 41)
     single = median_time(lambda: calls(np.exp), 41)
-    print(f"100 alphas, {count} nodes: {curve / needed:.1f} times 10 x (exp, sinh, cosh, cosh) on the same nodes, ", end="")
-    print(f"{curve / single:.1f} times 10 x exp alone; {point.evaluations.mean():.1f} evaluations a point")
+    print(
+        f"100 alphas, {count} nodes: {curve / needed:.1f} times 10 x (exp, sinh, cosh, cosh) on the same nodes, "
+        f"{curve / single:.1f} times 10 x exp alone; {point.evaluations.mean():.1f} evaluations a point"
+    )
 
 
 def scaling() -> None:

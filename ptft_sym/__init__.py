@@ -24,7 +24,10 @@ _HOMES = {
     "derive": ("derivations", "derive"),
     "kernel": ("numerics.codegen", "kernel"),
     # the prediction in the limit of infinite dimension
+    "ConvergenceError": ("numerics.replica", "ConvergenceError"),
+    "certify": ("numerics.replica.certify", "certify"),
     "generalization_curve": ("numerics.replica", "generalization_curve"),
+    "optimal_initialization": ("numerics.replica", "optimal_initialization"),
     # regimes, and sweeps over many settings
     "open_sweep": ("numerics.sweep", "open_store"),
     "phase_diagram": ("numerics.sweep", "phase_diagram"),
