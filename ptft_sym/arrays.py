@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+# what a damaged or hostile file makes the readers raise (a header may claim more entries than there is memory for)
+UNREADABLE = (ValueError, OSError, EOFError, MemoryError, csv.Error, zipfile.BadZipFile, zlib.error)
 
 
 def read(text, name, ndim):
@@ -23,27 +28,25 @@ def read(text, name, ndim):
     path, key = (Path(f"{path}.npz"), key) if key else (Path(text), "")
     if not path.is_file():
         raise FileNotFoundError(f"{name} {path}: there is no such file")
-    readers = {".npy": _npy, ".npz": lambda p: _npz(p, key, name), ".csv": _csv}
-    if path.suffix.lower() not in readers:
+    if path.suffix.lower() not in (".npy", ".npz", ".csv"):
         raise ValueError(f"{name} {path}: its name must end in .npy, .npz or .csv")
     try:
-        array = readers[path.suffix.lower()](path)
-    except (ValueError, OSError, EOFError, UnicodeDecodeError) as error:
+        array = _csv(path) if path.suffix.lower() == ".csv" else _numpy(path, key, name)
+    except UNREADABLE as error:
         raise ValueError(f"{name} {path}: not readable as an array of numbers ({_first_line(error)})") from None
     return _checked(array, f"{name} {path}", ndim)
 
 
-def _npy(path):
-    array = np.load(path, allow_pickle=False)
-    if not isinstance(array, np.ndarray):
-        raise ValueError("this is a .npz archive under another name")
-    return array
+def _numpy(path, key, name):
+    """What np.save or np.savez wrote, whichever of the two names it has."""
+    with open(path, "rb") as file:  # opened here: np.load would leave a damaged archive open
+        loaded = np.load(file, allow_pickle=False)
+        return loaded if isinstance(loaded, np.ndarray) else _pick(loaded, key, name, path)
 
 
-def _npz(path, key, name):
-    with np.load(path, allow_pickle=False) as archive:
-        if not hasattr(archive, "files"):
-            raise ValueError("this is a .npy file under another name")
+def _pick(archive, key, name, path):
+    """One array of an archive: the one asked for, or named like the option, or the only one."""
+    with archive:
         keys = archive.files
         wanted = key or name.lstrip("-").replace("-", "_")
         if not key and wanted not in keys and len(keys) == 1:
@@ -90,7 +93,7 @@ def _checked(array, what, ndim):
     if not np.isfinite(array).all():
         where = tuple(int(i) + 1 for i in np.argwhere(~np.isfinite(array))[0])
         count = int((~np.isfinite(array)).sum())
-        place = f"row {', column '.join(map(str, where))}"
+        place = f"row {', column '.join(map(str, where))} (from 1)"
         raise ValueError(f"{what}: {count} entries are NaN or infinite, the first at {place}")
     return array
 

@@ -29,11 +29,8 @@ def write_text(path, text):
         partial.write_text(text, encoding="utf-8")
 
 
-def result_folder(out, default, force=False):
-    """The folder for one run's files, created.
-
-    Without `out`: a new folder `default`, `default-2`, `default-3`, ... in the current one. With `out`: that folder,
-    which must be new or empty unless `force`, in which case files of the same names are replaced and others stay.
+def refuse_folder(out, force=False):
+    """Raise now what `result_folder` would raise after an hour's work.
 
     Raises
     ------
@@ -41,12 +38,25 @@ def result_folder(out, default, force=False):
         With a sentence that says what to do.
     """
     if out is None:
-        return _new_folder(default)
+        return
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"--out {folder}: there is a file of that name; give a folder")
     if folder.is_dir() and any(folder.iterdir()) and not force:
         raise FileExistsError(f"--out {folder}: the folder is not empty; give another one, or --force to replace files")
+
+
+def result_folder(out, default, force=False):
+    """The folder for one run's files, created; call it when there is something to put there.
+
+    Without `out`: a new folder `default`, `default-2`, `default-3`, ... in the current one. With `out`: that folder,
+    which must be new or empty unless `force`, in which case files of the same names are replaced and others stay.
+    Raises as `refuse_folder`.
+    """
+    refuse_folder(out, force)
+    if out is None:
+        return _new_folder(default)
+    folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -18,13 +18,14 @@ def command(
     from rich.console import Console
 
     from ptft_sym import report
-    from ptft_sym.files import result_folder, write_text
+    from ptft_sym.files import refuse_folder, result_folder, write_text
 
     begun = time.perf_counter()
-    folder = result_folder(out, "ptft-demo", force)
+    refuse_folder(out, force)
     console = Console()
     results = _run(console, seeds, draws)
     seconds = time.perf_counter() - begun
+    folder = result_folder(out, "ptft-demo", force)
     _figures(folder, results)
     write_text(folder / "points.csv", report.as_csv(results["cells"]))
     write_text(folder / "report.md", report.write(results, seeds, draws, seconds))

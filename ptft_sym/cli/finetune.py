@@ -36,10 +36,11 @@ def command(
     """
     import ptft_sym as pt
     from ptft_sym import finetuning
-    from ptft_sym.files import result_folder
+    from ptft_sym.files import refuse_folder, result_folder
 
     if scan not in (None, "lam"):
         raise ValueError(f"--scan {scan}: only 'lam' can be scanned")
+    refuse_folder(out, force)
     init = pt.Initialization(c, lam, gamma)
     names = {"x_pt": x_pt, "y_pt": y_pt, "x_ft": x_ft, "y_ft": y_ft, "x_test": x_test, "y_test": y_test}
     data = finetuning.load(names, standardise, draw)

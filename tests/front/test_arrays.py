@@ -27,6 +27,9 @@ def folder(tmp_path):
     (tmp_path / "none.csv").write_text("a,b\n")
     (tmp_path / "broken.npy").write_bytes(b"\x93NUMPY broken")
     (tmp_path / "broken.npz").write_bytes(b"not a zip")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "one.npz").read_bytes()[:100])
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000, 8), }".ljust(117) + b"\n"
+    (tmp_path / "huge.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     (tmp_path / "image.png").write_bytes(b"x")
     return tmp_path
 
@@ -60,6 +63,8 @@ def test_keys_columns_and_integers(folder):
         ("none.csv", 2, "no rows of numbers"),
         ("broken.npy", 2, "not readable"),
         ("broken.npz", 2, "not readable"),
+        ("cut.npz", 2, "not readable"),
+        ("huge.npy", 2, "not readable"),
         ("two.npz:absent", 2, "it holds x_pt, other; say which"),
     ],
 )

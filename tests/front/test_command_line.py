@@ -1,9 +1,9 @@
 """The root of `ptft`: a table of contents that loads nothing, and refusals that are one sentence."""
 
 import importlib
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -20,20 +20,20 @@ def ptft(*args, **env):
 
 
 def test_help_is_a_table_of_contents_and_quick():
-    begun = time.perf_counter()
     done = ptft("--help")
-    took = time.perf_counter() - begun
     assert done.returncode == 0
     for name, (_, line) in cli.COMMANDS.items():
         assert f"{name} " in done.stdout
         assert line in done.stdout
-    assert took < 0.6 or min(_timed() for _ in range(3)) < 0.6
+    assert min(_processor_seconds() for _ in range(3)) < 0.6
 
 
-def _timed():
-    begun = time.perf_counter()
+def _processor_seconds():
+    """Of `ptft --help`: unlike the time on the clock, not that of whatever else the machine is doing."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ptft("--help")
-    return time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_help_loads_nothing_heavy():

@@ -81,7 +81,7 @@ def test_disagreement_is_said():
     assert "agree" in demo.Agreement(16.0, 16, 0.45, 2.0).sentence
 
 
-def test_a_failed_derivation_stops_the_demo(ptft, monkeypatch):
+def test_a_failed_derivation_stops_the_demo(ptft, monkeypatch, tmp_path):
     class Bad:
         def check(self):
             return type("Ledger", (), {"ok": False, "__str__": lambda self: "bad step"})()
@@ -90,3 +90,4 @@ def test_a_failed_derivation_stops_the_demo(ptft, monkeypatch):
     code, _, err = ptft()
     assert code == 2
     assert "implicit_bias has failed steps: bad step" in err
+    assert not any(tmp_path.iterdir())

@@ -93,6 +93,13 @@ def test_digits_scan(ptft, tmp_path):
         assert saved["test_misclassified"] == counted / len(d.y_test)
 
 
+def test_a_scan_without_test_data_says_what_is_missing(ptft, files, tmp_path):
+    code, out, _ = ptft("finetune", *files[1][:8], "--scan", "lam", "--gamma", 0.1)
+    assert code == 0
+    assert "no test data, so no best lam" in out
+    assert (tmp_path / "ptft-finetune" / "scan.png").is_file()
+
+
 def test_digits_are_disjoint_and_reproducible():
     a, b = digits.load(draw=1), digits.load(draw=1)
     np.testing.assert_array_equal(a.x_ft, b.x_ft)

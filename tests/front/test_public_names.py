@@ -24,7 +24,7 @@ def test_import_loads_nothing_heavy():
 
 
 def test_import_takes_milliseconds():
-    code = "import time; t = time.perf_counter(); import ptft_sym; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import ptft_sym; print(time.process_time() - t)"
     assert min(float(python(code).stdout) for _ in range(3)) < 0.3
 
 
@@ -39,6 +39,18 @@ def test_dir_star_and_version(root):
     assert set(ptft_sym.__all__) <= set(names)
     with open(root / "pyproject.toml", "rb") as file:
         assert ptft_sym.__version__ == tomllib.load(file)["project"]["version"]
+
+
+def test_every_package_is_shipped(root):
+    """pyproject.toml names the packages one by one: a forgotten one would be missing from the wheel only."""
+    with open(root / "pyproject.toml", "rb") as file:
+        named = tomllib.load(file)["tool"]["setuptools"]["packages"]
+    found = {
+        ".".join(p.parent.relative_to(root).parts)
+        for top in ("derivations", "numerics", "ptft_sym")
+        for p in (root / top).rglob("*.py")
+    }
+    assert sorted(named) == sorted(found)
 
 
 def test_unknown_name_is_an_attribute_error():
