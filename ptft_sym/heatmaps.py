@@ -28,7 +28,7 @@ LABELS = {
 
 
 def check_figure(key, figure, axes, variables, over=()):
-    """A figure's description with its axes settled; `axes`: dimensions left to draw. ValueError names the key."""
+    """A figure's description with its axes settled; `axes`: name -> number of values. ValueError names the key."""
     for name in figure:
         if name not in KEYS:
             raise ValueError(f"{key}.{name}: unknown key; known are {', '.join(KEYS)}")
@@ -48,7 +48,7 @@ def check_figure(key, figure, axes, variables, over=()):
         if name not in free:
             raise ValueError(f"{key}.select.{name}: not an axis of this figure; its axes are {', '.join(free)}")
     free = [a for a in free if a not in select]
-    plane = _plane(key, figure, free)
+    plane = _plane(key, figure, {name: axes[name] for name in free})
     rest = [a for a in free if a not in plane]
     if len(rest) > 1:
         raise ValueError(f"{key}: axes {', '.join(rest)} are left over; give {key}.select or one {key}.facet")
@@ -62,18 +62,18 @@ def check_figure(key, figure, axes, variables, over=()):
 
 
 def _plane(key, figure, free):
-    """The two axes of a panel: as given, or the first ones left."""
+    """The two axes of a panel: as given, or the longest ones left (the last axis of a sweep across)."""
     named = [figure[n] for n in ("x", "y") if n in figure]
     for name in ("x", "y", "facet"):
         if name in figure and figure[name] not in free:
             left = ", ".join(free)
             raise ValueError(f"{key}.{name} = {figure[name]!r} is not an axis of this figure; left are {left}")
     spare = [a for a in free if a not in named and a != figure.get("facet")]
+    spare = sorted(spare, key=lambda name: -free[name])[: 2 - len(named)]
+    spare = [a for a in reversed(free) if a in spare]
     if len(named) + len(spare) < 2:
         raise ValueError(f"{key}: a map needs two axes, and only {', '.join(free) or 'none'} can be drawn")
     chosen = [figure.get("x"), figure.get("y")]
-    if len(free) == len(spare) == 2 and not named:
-        chosen = [free[1], free[0]]  # the last axis runs fastest: across
     chosen = [name if name is not None else spare.pop(0) for name in chosen]
     if chosen[0] == chosen[1]:
         raise ValueError(f"{key}: x and y are both {chosen[0]!r}")

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
-from numerics.sweep.job import Job, Result, failed, join, perform
+from numerics.sweep.job import Job, Result, failed, join, perform, perform_elsewhere
 from numerics.sweep.wire import receive, send
 
 __all__ = ["Finished", "cores", "dask", "local", "open_executor", "serial"]
@@ -209,7 +209,7 @@ def _on_cluster(client, jobs: Iterable[Job]) -> Finished:
     by_key: dict[str, tuple[Job, object]] = {}
 
     def submit(job: Job) -> None:
-        future = client.submit(perform, job, pure=False)
+        future = client.submit(perform_elsewhere, job, pure=False)
         by_key[future.key] = (job, future)
         future.add_done_callback(lambda f: finished.put(f.key))
 
@@ -231,4 +231,4 @@ def _outcome(client, job: Job, future) -> Result:
         if job.block.size == 1:
             return failed(job, _DIED)
     parts = [job._replace(block=job.block.single(flat)) for flat in range(job.block.size)]
-    return join(job, [_outcome(client, part, client.submit(perform, part, pure=False)) for part in parts])
+    return join(job, [_outcome(client, part, client.submit(perform_elsewhere, part, pure=False)) for part in parts])

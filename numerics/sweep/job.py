@@ -11,7 +11,7 @@ import numpy as np
 from numerics.sweep.axes import Block
 from numerics.sweep.targets import describe, find, version
 
-__all__ = ["Job", "Result", "failed", "join", "perform"]
+__all__ = ["Job", "Result", "failed", "join", "perform", "perform_elsewhere"]
 
 
 class Job(NamedTuple):
@@ -35,24 +35,31 @@ class Result(NamedTuple):
 
 @functools.lru_cache(maxsize=16)
 def _target(kind: str, function: str | None, outputs: tuple[str, ...]):
+    """The target and the version of the code as this process first saw it, which is what it has loaded."""
     target = find(kind, function, outputs)
     return target, version(target)
 
 
-def perform(job: Job) -> Result:
-    """Compute a job. Never raises for what a setting does; a worker with other code refuses.
+def perform_elsewhere(job: Job) -> Result:
+    """As :func:`perform`, in a process that may have loaded other code than the one that made the job.
 
     Raises
     ------
     RuntimeError
-        When this process runs another version of the code than the process that made the job.
+        When it has: the numbers would be filed under the wrong version.
     """
-    target, mine = _target(job.kind, job.function, job.outputs)
+    _, mine = _target(job.kind, job.function, job.outputs)
     if mine != job.version:
         raise RuntimeError(
             f"this worker's code has version {mine}, the sweep was started with {job.version}: "
             "install the same version on every machine and restart the workers"
         )
+    return perform(job)
+
+
+def perform(job: Job) -> Result:
+    """Compute a job. Never raises for what a setting does."""
+    target, _ = _target(job.kind, job.function, job.outputs)
     begun = time.perf_counter()
     try:
         values, messages = target.evaluate(job.block, job.fixed)

@@ -11,7 +11,7 @@ import numpy as np
 from numerics.sweep.axes import spaced
 from numerics.sweep.parameters import INIT, REPLICA, slab
 from numerics.sweep.regimes import NAMES, UNCERTAIN, Nearness, initialization_regime
-from numerics.sweep.run import Progress, run
+from numerics.sweep.run import Progress, run_sweep
 from numerics.sweep.spec import Sweep
 from numerics.task import Initialization
 from numerics.validate import as_array
@@ -77,7 +77,7 @@ def phase_diagram(
     near = Nearness(rich, lazy, independent, dependent)
     as_array("reference", reference, ndim=1)
     spec, inner = _spec(parameters, candidates, tuple(by))
-    ds = run(spec, store, workers, scheduler, progress)
+    ds = run_sweep(spec, store, workers, scheduler, progress)
     return best(ds, inner, near, reference)
 
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from numerics import kernels
-from numerics.metrics import solution_metrics
 from numerics.task import Initialization
 from numerics.validate import as_array, check_number
 
@@ -103,6 +102,8 @@ def regime(
 
     Source: THEORY section 4.
     """
+    from numerics.metrics import solution_metrics
+
     near = Nearness(rich, lazy, independent, dependent)
     order, dependence = solution_metrics(beta_ft, beta_pt, init)
     name = str(classify(order, dependence, near))

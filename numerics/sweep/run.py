@@ -17,7 +17,7 @@ from numerics.sweep.spec import Sweep
 from numerics.sweep.store import FAILED, FINE, STATUS, Store, attributes, describe_axes
 from numerics.validate import check_count
 
-__all__ = ["Progress", "bar", "run", "sweep"]
+__all__ = ["Progress", "bar", "run_sweep", "sweep"]
 
 #: called with (blocks done, blocks in all, settings failed so far)
 Progress = Callable[[int, int, int], None]
@@ -66,10 +66,10 @@ def sweep(
         Naming the key that is wrong, before anything runs.
     """
     spec = Sweep.of(kind, axes, fixed, function=function, outputs=outputs, chunk=chunk)
-    return run(spec, store, workers, scheduler, progress)
+    return run_sweep(spec, store, workers, scheduler, progress)
 
 
-def run(
+def run_sweep(
     spec: Sweep,
     store: str | os.PathLike | None = None,
     workers: int | None = None,

@@ -10,6 +10,7 @@ A setting that raises becomes a sentence and NaN; the rest of its block is compu
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -229,14 +230,25 @@ def _of_function(name: str | None, outputs: tuple[str, ...]) -> Target:
 
 
 def version(target: Target) -> str:
-    """Hash of the package version and of every source file that decides the target's numbers."""
+    """Hash of the package version and of every source file that decides the target's numbers.
+
+    Of the package's own kinds it is taken once a process, since that is the code the process has loaded; of a person's
+    module it is taken anew each time, since a session may edit and reload it.
+    """
     from numerics import __version__
 
-    digest = hashlib.sha256(__version__.encode())
-    for name in target.sources:
+    return (_hash if target.parameters is None else _hash_once)(__version__, target.sources)
+
+
+def _hash(release: str, sources: tuple[str, ...]) -> str:
+    digest = hashlib.sha256(release.encode())
+    for name in sources:
         for file in _files(name):
             digest.update(f"\n{name}/{file.name}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+_hash_once = functools.lru_cache(_hash)
 
 
 def _files(module: str) -> list[Path]:

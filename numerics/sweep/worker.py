@@ -26,13 +26,13 @@ def main() -> None:
     os.dup2(2, 1)  # what a function prints must not land among the results
     try:
         sys.path[:] = receive(jobs)
-        from numerics.sweep.job import perform
+        from numerics.sweep.job import perform_elsewhere
 
         send(results, "ready")
         while True:
             job = receive(jobs)
             try:
-                answer = (True, perform(job))
+                answer = (True, perform_elsewhere(job))
             except Exception as error:
                 answer = (False, f"{error}\n{traceback.format_exc()}")
             send(results, answer)

@@ -79,7 +79,7 @@ def _regimes(values, tolerance, value, workers):
         values.setdefault("c", parse("c", "1e-6:10:121"))
     near = dict.fromkeys(("rich", "lazy", "independent", "dependent"), tolerance)
     ds = pt.regime_map(**values, **near, chunks=None)
-    axes = list(ds.sizes)
+    axes = dict(ds.sizes)
     spec = {"kind": "regimes"} if value == "regime" else {"kind": "heat", "value": value}
     figure = check_figure("map", spec, axes, ("ell_order", "pd", "ell_order_plus_pd"))
     fixed = ", ".join(f"{n} = {ds.attrs[n]:g}" for n in ("beta_ft", "beta_pt", "c", "lam", "gamma") if n in ds.attrs)
@@ -101,7 +101,7 @@ def _phases(values, tolerance, value, workers):
     values.setdefault("rho_pt", 0.1)
     values.setdefault("alpha", 0.1)
     near = dict.fromkeys(("rich", "lazy", "independent", "dependent"), tolerance)
-    axes = [n for n, v in values.items() if np.ndim(v) and n not in ("c", "lam", "gamma")]
+    axes = {n: len(v) for n, v in values.items() if np.ndim(v) and n not in ("c", "lam", "gamma")}
     figure = check_figure("map", {"kind": "best"}, axes, (), over=("lam",))
     ds = pt.phase_diagram(**values, **near, workers=workers, progress=True)
     scalars = ", ".join(f"{n} = {v:g}" for n, v in values.items() if not np.ndim(v))

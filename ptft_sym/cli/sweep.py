@@ -24,7 +24,7 @@ def command(
     import sys
 
     from numerics.sweep.config import load
-    from numerics.sweep.run import run
+    from numerics.sweep.run import run_sweep
     from ptft_sym.files import result_folder
 
     sys.path.insert(0, "")  # functions beside the configuration, as `python -m` would find them
@@ -34,7 +34,7 @@ def command(
     if check:
         return
     folder = result_folder(out, f"{plan.name}-figures", force)
-    ds = run(plan.sweep, store, workers, scheduler, not quiet)
+    ds = run_sweep(plan.sweep, store, workers, scheduler, not quiet)
     _report(ds, plan, figures, folder)
 
 
@@ -42,7 +42,7 @@ def checked_figures(plan):
     """The figures of a plan, each settled or refused before anything runs."""
     from ptft_sym.heatmaps import check_figure
 
-    axes = [axis.name for axis in plan.sweep.axes]
+    axes = {axis.name: len(axis) for axis in plan.sweep.axes}
     best = ("best_mse", "best_lam", "best_c", "best_gamma", "margin", "relative_margin", "gain") if plan.over else ()
     found = [
         check_figure(f"figures[{i}]", figure, axes, (*plan.sweep.target.outputs, *best), plan.over)
