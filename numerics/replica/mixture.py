@@ -169,7 +169,7 @@ def _spread(law: Law, row: int, c: float, pretraining: Pretraining, start: float
     delta = nodes.delta[0]
     at = (delta, centre, 0.0, c, pretraining.g, pretraining.s2, pt_var)
     zeta = channel_offset(delta, centre, c, pretraining.g)
-    return _Spread(centre + delta, zeta, variance, law.weight[row] * nodes.weight.reshape(-1), at)
+    return _Spread(centre + delta, zeta, variance, law.weight[row] * nodes.weight[0], at)
 
 
 def _channel(law: Law, row: int, c: float, pretraining: Pretraining, start: float, step: float):

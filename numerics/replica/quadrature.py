@@ -28,11 +28,17 @@ _BLOCK = 16384
 
 
 class Nodes(NamedTuple):
-    """Trapezoidal rules for some rows: ``delta`` (rows, nodes) from ``u0``, and ``weight`` (rows, nodes or 1)."""
+    """Trapezoidal rules for some rows: ``delta`` (rows, nodes) from ``u0``, weights ``width`` (rows,) x ``profile``."""
 
     rows: np.ndarray
     delta: np.ndarray
-    weight: np.ndarray
+    width: np.ndarray
+    profile: np.ndarray
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Shape (rows, nodes)."""
+        return self.width[:, None] * self.profile
 
 
 def invert(z: np.ndarray, half_g: np.ndarray, c: np.ndarray, iterations: int = 10) -> np.ndarray:
@@ -63,30 +69,29 @@ def row_nodes(u0, a, start, half_g, c, variance, even, step: float):
     # a Gaussian much narrower than its distance from zero would cancel in u(z) - u0: there the map is linear
     narrow = reach < 1e-4 * np.abs(shift)
     high = np.where(narrow, reach / slope, invert(shift + reach, half_g, c, 4) - u0)
-    low = np.where(even | narrow, -high, invert(shift - reach, half_g, c, 4) - u0)
+    low = -high if even.all() else np.where(even | narrow, -high, invert(shift - reach, half_g, c, 4) - u0)
     # two lengths to resolve: that of the map (fixed strip of analyticity) and that of the Gaussian around its centre
     gaussian = _PER_SIGMA * np.sqrt(variance) / slope
     wanted = (_MARGIN + (high - low) / np.minimum(STEP, gaussian)) * (STEP / step)
     bucket = np.searchsorted(_BUCKETS, wanted)
     bucket = np.minimum(bucket, len(_BUCKETS) - 1)
-    for index in np.unique(bucket):
-        for symmetric in (True, False):
-            rows = np.flatnonzero((bucket == index) & (even == symmetric))
-            count = int(_BUCKETS[index])
-            per_call = max(1, _BLOCK // count)
-            for first in range(0, len(rows), per_call):
-                yield _nodes(rows[first : first + per_call], low, high, count, symmetric)
+    kind = 2 * bucket + even
+    for key in np.unique(kind):
+        rows, count, symmetric = np.flatnonzero(kind == key), int(_BUCKETS[key // 2]), bool(key % 2)
+        per_call = max(1, _BLOCK // count)
+        for first in range(0, len(rows), per_call):
+            yield _nodes(rows[first : first + per_call], low, high, count, symmetric)
 
 
 def _nodes(rows, low, high, count: int, symmetric: bool) -> Nodes:
     if symmetric:
         half = count // 2
-        width = high[rows, None] / (half - 1)
-        weight = np.full(half, 2.0)
-        weight[0] = 1.0
-        return Nodes(rows, width * np.arange(half), width * weight)
-    width = (high - low)[rows, None] / (count - 1)
-    return Nodes(rows, low[rows, None] + width * np.arange(count), width)
+        width = high[rows] / (half - 1)
+        profile = np.full(half, 2.0)
+        profile[0] = 1.0
+        return Nodes(rows, width[:, None] * np.arange(half), width, profile)
+    width = (high - low)[rows] / (count - 1)
+    return Nodes(rows, low[rows, None] + width[:, None] * np.arange(count), width, np.ones(count))
 
 
 def integrate_rows(integrand, u0, a, start, c, g, s2, tau2, step: float = STEP, extra=()) -> np.ndarray:
@@ -113,5 +118,5 @@ def integrate_rows(integrand, u0, a, start, c, g, s2, tau2, step: float = STEP, 
         if out is None:
             out = np.zeros((len(values), len(u0)))
         for k, value in enumerate(values):
-            out[k, nodes.rows] = np.einsum("ij,ij->i", value, np.broadcast_to(nodes.weight, nodes.delta.shape))
+            out[k, nodes.rows] = (value @ nodes.profile) * nodes.width
     return out

@@ -53,8 +53,7 @@ def test_the_potential_reaches_basis_pursuit_logarithmically(alpha, spread):
     limit = float(basis_pursuit(TASK, alpha))
     scales = np.array([1e-16, 1e-32, 1e-64, 1e-128])
     gap = [
-        float(generalization_curve(TASK, Initialization(c, -1.0, np.sqrt(2 * c)), alpha).mse[0]) - limit
-        for c in scales
+        float(generalization_curve(TASK, Initialization(c, -1.0, np.sqrt(2 * c)), alpha).mse[0]) - limit for c in scales
     ]
     rate = np.array(gap) * np.log(1 / scales)
     assert np.ptp(rate) < spread * abs(rate[-1])
