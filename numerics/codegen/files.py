@@ -13,6 +13,7 @@ from numerics.codegen.formulas import FORMULAS, Formula
 from numerics.codegen.passes import Trace, compile_formula
 from numerics.codegen.print_balls import print_balls
 from numerics.codegen.print_numpy import print_module
+from numerics.codegen.print_prox import print_solver
 
 __all__ = ["VERSION", "check", "files", "write"]
 
@@ -66,6 +67,7 @@ def files() -> dict[str, str]:
         trace = compile_formula(row)
         texts[f"{row.name}.py"] = print_module(row, trace, header(row, trace, "numpy"))
     texts["balls.py"] = print_balls()
+    texts["_prox.py"] = print_solver()
     texts["torch_kernels.py"] = torch_module()
     return texts
 

@@ -26,6 +26,8 @@ class Formula:
     special:   (arguments, value) pairs that hold exactly
     outputs:   for a kernel that returns several arrays: (name, key) of each; `varying` then names the arguments that
                vary along the inner axis, so that everything else is computed once per row
+    along:     differentiate the source along this argument
+    implicit:  the source is a function of x = prox(z, g, c_ft), not of z
     exact_roots: whether sqrt(a^2 + b^2) is computed to the last bit rather than fast
     """
 
@@ -41,9 +43,13 @@ class Formula:
     outputs: tuple[tuple[str, str], ...] = ()
     varying: tuple[str, ...] = ()
     exact_roots: bool = False
+    implicit: bool = False
+    along: str = ""
 
 
 NUMPY_ONLY = ("numpy",)
+PROX_ON = ("numpy",)
+PROX = {"z": "z", "g": "g", "c_ft": "c_ft"}
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
 FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}
 CHANNEL_OFFSET = {"delta": "delta", "u0": "u0", "c_ft": "c_ft", "g": "g"}
@@ -100,6 +106,33 @@ ROWS = (
         {"beta": "beta", **FINE_TUNING}, ("c",), 6.0,
         exact_roots=True, special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
         doc="PD = (1 - l-order) S, between -1 and 0.",
+    ),
+    Formula(
+        "prox", "the proximal map of q", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON, implicit=True,
+        special=(((0.0, 1.0, 1.0), 0.0), ((2.0, 0.0, 1.0), 2.0), ((INF, 1.0, 1.0), INF), ((NAN, 1.0, 1.0), NAN)),
+        doc="xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g >= 0.",
+    ),
+    Formula(
+        "prox_derivative_z", "d prox / d z", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON,
+        implicit=True, special=(((0.0, 2.0, 1.0), 0.5), ((3.0, 0.0, 1.0), 1.0)), doc="1/(1 + g q''(xhat)), between 0 and 1.",
+    ),
+    Formula(
+        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON,
+        implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="-q'(xhat)/(1 + g q''(xhat)).",
+    ),
+    Formula(
+        "prox_derivative_c_ft", "d prox / d c_ft", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON,
+        implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="(g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2).",
+    ),
+    Formula(
+        "moreau_envelope", "the Moreau envelope of q", ("scalar_channel", "moreau_envelope"), PROX, ("c_ft",), 16.0,
+        backends=PROX_ON, implicit=True, special=(((0.0, 1.0, 1.0), 0.0),),
+        doc="min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat).",
+    ),
+    Formula(
+        "dual_map_derivative", "the slope of the inverse mirror map", ("implicit_bias", "dual_map"), {"t": "t", "c": "c_ft"},
+        ("c_ft",), along="t", special=(((0.0, 1.0), 2.0), ((INF, 1.0), INF), ((NAN, 1.0), NAN)),
+        doc="d beta / d t = 2 c_ft cosh(2 t).",
     ),
     Formula(
         "channel_offset", "zeta = z - a at u = u0 + delta", ("scalar_channel", "channel_offset"), CHANNEL_OFFSET, ("c_ft",),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-__all__ = ["ball_oracle", "mpmath_oracle"]
+__all__ = ["ball_oracle", "mpmath_oracle", "root_oracle"]
 
 GUARD_BITS = 90
 
@@ -44,20 +44,49 @@ def ball_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable
     steps = [_compile(part, index, arb) for _, part in shared]
     result = _compile(last, index, arb)
 
+    def at_balls(balls: list):
+        balls = list(balls)
+        for step in steps:
+            balls.append(step(balls))
+        return result(balls)
+
     def oracle(*values: float):
         precision = 192
         while precision < 40_000:
             ctx.prec = precision
-            balls = [arb(float(value)) for value in values]
-            for step in steps:
-                balls.append(step(balls))
-            value = result(balls)
+            value = at_balls([arb(float(value)) for value in values])
             if value.rel_accuracy_bits() >= GUARD_BITS or value.is_exact():
                 return value
             precision *= 2
         raise ArithmeticError(f"no {GUARD_BITS} bits of {expression} at {values}")
 
+    oracle.at_balls = at_balls
     return oracle
+
+
+def root_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable[..., object]:
+    """A function of (z, g, c_ft) for an expression in x = c_ft sinh(u), where channel_z(u) = z: Newton in Arb, from above."""
+    from flint import arb, ctx
+
+    inner = ball_oracle(expression, arguments)  # in (x, g, c_ft)
+
+    def root(z: float, g: float, c: float):
+        ctx.prec = 400
+        size, half, scale = arb(abs(z)), arb(g) / 2, arb(c)
+        u = min((size / scale).asinh(), size / (scale + half))
+        for _ in range(80):
+            step = ((scale * u.sinh() + half * u - size) / (scale * u.cosh() + half)).mid()
+            u = (u - step).mid()
+            if abs(step) <= abs(u) * arb(2) ** -180:
+                break
+        else:
+            raise ArithmeticError(f"the root at z = {z}, g = {g}, c_ft = {c} was not found")
+        x = (scale * u.sinh()).mid()
+        if z != 0 and not 2.3e-308 <= float(x) <= 1.7e308:
+            raise ArithmeticError("the root itself is not a normal number: outside the domain of what is computed from it")
+        return inner.at_balls([x if z >= 0 else -x, arb(g), arb(c)])
+
+    return root
 
 
 def _compile(expr: sp.Expr, index: dict[sp.Symbol, int], arb) -> Callable:

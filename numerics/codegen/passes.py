@@ -79,6 +79,10 @@ def source_expression(row: Formula) -> sp.Expr:
     import derivations
 
     derivation, key = row.source
+    if row.implicit:
+        from numerics.codegen.print_prox import expression
+
+        return expression(row.name)
     results = derivations.derive(derivation).results
     return sp.Tuple(*[results[output] for _, output in row.outputs]) if row.outputs else results[key]
 
@@ -89,12 +93,18 @@ def compile_formula(row: Formula) -> Trace:
     expression = source_expression(row)
     symbols = {symbol.name: symbol for symbol in expression.free_symbols}
     renamed = {}
-    for old, new in row.arguments.items():
+    names = {**({"x": "x"} if row.implicit else {}), **row.arguments}
+    for old, new in names.items():
+        if row.implicit and old == "z":
+            continue
         symbol = symbols.get(old, sp.Symbol(old, real=True))
         renamed[symbol] = sp.Symbol(new, **symbol.assumptions0) if new != old else symbol
     trace = Trace({symbol: symbol.name for symbol in renamed.values()}, from_registry=True)
     trace.add("source", f"derivations.{derivation}, result {key!r}", expression)
     trace.add("arguments", "the kernel's own argument names", expression.subs(renamed, simultaneous=True))
+    if row.along:
+        (symbol,) = (s for s in trace.arguments if s.name == row.along)
+        trace.add("derivative", f"along {row.along}", sp.diff(trace.expression, symbol))
     if row.outputs:
         from numerics.codegen.channel import factored
 
@@ -131,7 +141,7 @@ def _split_range(expression: sp.Expr) -> tuple[Region, ...]:
     if not nodes:
         return ()
     x, small, large = nodes[0].region
-    if any(node.region != nodes[0].region for node in nodes):
+    if any(node.region[1:] != nodes[0].region[1:] or not (node.region[0] / x).is_number for node in nodes):
         return ()
     fixed = not isinstance(nodes[0], RatioNode)
     regions = [Region("far", x, ">", large, expression.xreplace({node: node.far() for node in nodes}), fixed)]
@@ -144,7 +154,7 @@ def _split_range(expression: sp.Expr) -> tuple[Region, ...]:
 def _smooth(expression: sp.Expr, regions: tuple[Region, ...]) -> tuple[Region, ...]:
     if not regions or regions[0].fixed:
         return regions
-    nodes = [n for n in expression.atoms(RatioNode) if n.args[0] == regions[0].x]
+    nodes = expression.atoms(RatioNode)
     form = expression.xreplace({node: node.far(split=False) for node in nodes})
     large = Region("large", regions[0].x, ">", sp.Integer(2) ** 100, form)
     return large, replace(regions[0], bound=sp.Integer(2) ** 1000), *(replace(r, bound=sp.Rational(1, 16)) for r in regions[1:])

@@ -84,7 +84,12 @@ def print_tuple_core(row: Formula, trace: Trace) -> str:
 def print_body(row: Formula, trace: Trace) -> str:
     """The functions of a kernel, without header and imports."""
     driver = "broadcast" if row.outputs else "elementwise"
-    core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
+    if row.implicit:
+        from numerics.codegen.print_prox import print_prox_body
+
+        core = print_prox_body(row.name, trace)
+    else:
+        core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
     doc = f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"
     return f"{core}\n\n\n{_public(row.name, tuple(row.arguments.values()), row.positive, driver, doc)}"
 
@@ -113,5 +118,6 @@ def print_module(row: Formula, trace: Trace, header: str) -> str:
     numpy = "import numpy as np\n" if "np." in body else ""
     special = "from scipy import special\n" if "special." in body else ""
     gap = "\n" if numpy or special else ""
-    imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}"
+    solver = "\nfrom numerics.kernels._prox import solve" if row.implicit else ""
+    imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}{solver}"
     return f'"""{header}"""\n\n{imports}\n\n\n{body}\n'

@@ -123,7 +123,7 @@ class _Lowering:
                 known = ", ".join(map(str, self.arguments)) or "none"
                 raise ValueError(f"symbol {expr} is not among the arguments ({known})")
             return emit("argument", payload=self.arguments[expr])
-        if isinstance(expr, (sp.Number, sp.NumberSymbol)) or (expr.is_number and expr.is_real and not expr.has(Node)):
+        if isinstance(expr, (sp.Number, sp.NumberSymbol)) or _is_real_number(expr):
             if expr.is_finite is False or expr is sp.nan:
                 raise UnsupportedNode(f"no printer knows the number {expr}")
             return emit("constant", payload=expr)
@@ -182,7 +182,7 @@ class _Lowering:
         """Numbers into one constant, then the factors above the line (unvarying ones first), then one division."""
         if expr.as_coeff_Mul()[0].is_negative:
             return self.program.emit("neg", self(-expr))
-        numbers = [factor for factor in expr.args if factor.is_number and factor.is_real]
+        numbers = [factor for factor in expr.args if _is_real_number(factor)]
         over, under = [], []
         for factor in sorted((f for f in expr.args if f not in numbers), key=sp.default_sort_key):
             base, exponent = factor.as_base_exp()
@@ -288,6 +288,10 @@ def _safe_point(expr: sp.Expr, here: sp.Basic, symbols: list[sp.Symbol]) -> dict
 def _is_finite(value: sp.Expr) -> bool:
     value = value.evalf(15)
     return bool(value.is_real and value.is_finite)
+
+
+def _is_real_number(expr: sp.Expr) -> bool:
+    return bool(expr.is_number and isinstance(expr, sp.Expr) and not expr.has(Node) and expr.evalf(15).is_real)
 
 
 def _power_of_two(q: int) -> bool:

@@ -160,11 +160,13 @@ def _relative_scale(node):
 
 
 def _scaled_sinh(node):
-    if node.is_Mul and len(node.args) == 2:
-        for scale in node.args:
-            form = {sp.sinh: ScaledSinh, sp.cosh: ScaledCosh}.get(type(node / scale))
-            if form and scale.is_Symbol and scale.is_positive:
-                return form(scale, (node / scale).args[0])
+    if not node.is_Mul:
+        return None
+    for factor in node.args:
+        form = {sp.sinh: ScaledSinh, sp.cosh: ScaledCosh}.get(type(factor))
+        for scale in node.args if form else ():
+            if scale.is_Symbol and scale.is_positive:
+                return node / factor / scale * form(scale, factor.args[0])
     return None
 
 

@@ -41,11 +41,12 @@ class Measurement:
 
 def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(value, rest): the true value at every point is value + rest, with value its nearest double, or NaN if undefined."""
-    from numerics.codegen.oracle import ball_oracle
+    from numerics.codegen.oracle import ball_oracle, root_oracle
     from numerics.codegen.passes import compile_formula
 
     trace = compile_formula(row)
-    oracle = ball_oracle(trace.stages[1].expression, list(trace.arguments))
+    expression = next(stage.expression for stage in reversed(trace.stages) if stage.name in ("derivative", "arguments"))
+    oracle = (root_oracle if row.implicit else ball_oracle)(expression, list(trace.arguments))
     value, rest = np.empty(len(points)), np.zeros(len(points))
     for i, point in enumerate(points.tolist()):
         try:

@@ -3,7 +3,7 @@
 zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0).
 
 Formula:   2*c_ft*sinh(delta/2)*cosh(delta/2 + u0) + delta*g/2
-Computed:  2*c_ft*sinh(delta/2)*cosh(delta/2 + u0) + delta*g/2
+Computed:  delta*g/2 + 2*sinh(delta/2)*ScaledCosh(c_ft, delta/2 + u0)
 Source:    derivations.scalar_channel, result channel_offset
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
@@ -11,12 +11,22 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import elementwise, patch
+
+
+def _far(delta, u0, c_ft, g):
+    t1 = 0.5 * delta
+    t2 = 2.0 * np.sinh(t1) * (np.exp(np.abs(t1 + u0) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft))
+    return t1 * g + t2 * 1.842755090244901e+165
 
 
 def _core(delta, u0, c_ft, g):
     t1 = 0.5 * delta
-    return t1 * g + 2.0 * c_ft * np.sinh(t1) * np.cosh(t1 + u0)
+    t2 = t1 + u0
+    size = np.abs(t2)
+    out = t1 * g + 2.0 * np.sinh(t1) * (c_ft * np.cosh(t2))
+    out = patch(out, size > 700.0, _far, delta, u0, c_ft, g)
+    return out
 
 
 def channel_offset(delta, u0, c_ft, g):

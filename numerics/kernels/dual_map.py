@@ -15,7 +15,7 @@ from numerics.kernels._elementwise import elementwise, patch
 
 
 def _far(t, c_ft):
-    t1 = 1.842755090244901e+165 * (np.exp(2.0 * np.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft))
+    t1 = np.exp(2.0 * np.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft) * 1.842755090244901e+165
     return t1 * np.sign(t)
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "critical_alpha",
     "critical_ratio",
     "dual_map",
+    "dual_map_derivative",
     "ell_order",
     "k",
     "least_squares_s2",
@@ -157,7 +158,7 @@ def ell_order(beta, c_ft):
 
 
 def _dual_map_far(t, c_ft):
-    t1 = 1.842755090244901e+165 * (torch.exp(2.0 * torch.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft))
+    t1 = torch.exp(2.0 * torch.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft) * 1.842755090244901e+165
     return t1 * torch.sign(t)
 
 
@@ -299,15 +300,44 @@ def pretraining_dependence(beta, beta_pt, c, lam, gamma):
     return out.to(dtype)
 
 
+def _dual_map_derivative_far(t, c_ft):
+    t1 = 2.0 * (torch.exp(2.0 * torch.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft)) * 1.842755090244901e+165
+    return t1
+
+
+def _dual_map_derivative(t, c_ft):
+    return 2.0 * (c_ft * torch.cosh(2.0 * t))
+
+
+def dual_map_derivative(t, c_ft):
+    """The slope of the inverse mirror map: d beta / d t = 2 c_ft cosh(2 t)."""
+    (t, c_ft,), dtype = _prepare(t, c_ft)
+    ratio = torch.abs(2.0 * t).detach()
+    far = ratio > 700.0
+    out = _dual_map_derivative(*_keep(~(far), t, c_ft))
+    out = torch.where(far, _dual_map_derivative_far(*_keep(far, t, c_ft)), out)
+    out = torch.where(c_ft > 0, out, torch.nan)
+    return out.to(dtype)
+
+
+def _channel_offset_far(delta, u0, c_ft, g):
+    t1 = 0.5 * delta
+    t2 = 2.0 * torch.sinh(t1) * (torch.exp(torch.abs(t1 + u0) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft))
+    return t1 * g + t2 * 1.842755090244901e+165
+
+
 def _channel_offset(delta, u0, c_ft, g):
     t1 = 0.5 * delta
-    return t1 * g + 2.0 * c_ft * torch.sinh(t1) * torch.cosh(t1 + u0)
+    return t1 * g + 2.0 * torch.sinh(t1) * (c_ft * torch.cosh(t1 + u0))
 
 
 def channel_offset(delta, u0, c_ft, g):
     """Zeta = z - a at u = u0 + delta: zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0)."""
     (delta, u0, c_ft, g,), dtype = _prepare(delta, u0, c_ft, g)
-    out = _channel_offset(delta, u0, c_ft, g)
+    ratio = torch.abs(0.5 * delta + u0).detach()
+    far = ratio > 700.0
+    out = _channel_offset(*_keep(~(far), delta, u0, c_ft, g))
+    out = torch.where(far, _channel_offset_far(*_keep(far, delta, u0, c_ft, g)), out)
     out = torch.where(c_ft > 0, out, torch.nan)
     return out.to(dtype)
 
