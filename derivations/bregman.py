@@ -56,7 +56,7 @@ def _flow() -> list[Step]:
         "start in the mirror variable",
         "definition",
         eq(beta0, c * sp.sinh(start)),
-        "R(0) = 0.",
+        "The flow at R = 0.",
     )
     unequal = wp0 * vp0 - wm0 * vm0
     growing = (wp0 + vp0) ** 2 + (wm0 - vm0) ** 2

@@ -252,7 +252,7 @@ def derive() -> Derivation:
         "gradient_flow",
         "Gradient flow of a two-path diagonal network",
         tuple(steps),
-        dual_map(R(t), c),
+        dual_map(t, c),
         {"scale": w0**2 + v0**2, "general_scale": general_scale(), "dual_map": dual_map(t, c)},
         "Four conservation laws, four exponential modes, and the mirror flow beta = c sinh(2R).",
     )

@@ -13,6 +13,7 @@ from sympy.core.relational import Relational
 
 from derivations.ledger.bounds import gap_of
 from derivations.ledger.proof import Outcome, Proof
+from derivations.symbols import DOMAIN
 
 DEEPEST = 14
 _UNARY = {
@@ -68,13 +69,23 @@ class Number(Proof):
 
 @dataclass(frozen=True)
 class Ball(Proof):
-    """gap > 0 for variable in [low, high] (the other symbols must be gone), by bisection."""
+    """gap > 0 for variable in [low, high] (the other symbols must be gone), by bisection.
+
+    Alone it proves a claim only if the variable's DOMAIN is inside the box; inside a `Split` it covers its piece.
+    """
 
     variable: sp.Symbol
     low: sp.Rational
     high: sp.Rational
 
     def prove(self, relation: Relational) -> Outcome:
+        low, high = DOMAIN.get(self.variable, (-sp.oo, sp.oo))
+        if low < self.low or high > self.high:
+            return Outcome(False, f"{self.variable} may leave [{self.low}, {self.high}]")
+        return self.on_box(relation)
+
+    def on_box(self, relation: Relational) -> Outcome:
+        """The claim for the variable inside the box."""
         gap = gap_of(relation)
         if gap is None or gap.doit().free_symbols != {self.variable}:
             return Outcome(False, "not an inequality in one variable")
@@ -113,16 +124,16 @@ class Split(Proof):
 
     variable: sp.Symbol
     cut: sp.Rational
-    below: Proof
+    below: Ball
     above: Proof
     rest: sp.Symbol
 
     def prove(self, relation: Relational) -> Outcome:
         if not self.variable.is_nonnegative or not self.rest.is_nonnegative or self.rest.is_positive:
             return Outcome(False, "the pieces do not cover the range")
-        if isinstance(self.below, Ball) and (self.below.low > 0 or self.below.high < self.cut):
+        if self.below.variable != self.variable or self.below.low > 0 or self.below.high < self.cut:
             return Outcome(False, "the box does not reach from 0 to the cut")
-        near = self.below.prove(relation)
+        near = self.below.on_box(relation)
         if not near.proved:
             return near
         sides = [side.doit().subs(self.variable, self.cut + self.rest) for side in relation.args]
