@@ -14,6 +14,7 @@ import numpy as np
 from numerics.replica.mixture import ORACLE, imprint, with_scales
 from numerics.replica.observables import observe
 from numerics.replica.pretraining import pretrain
+from numerics.replica.quadrature import STEP
 from numerics.replica.saddle_point import TOLERANCE, ConvergenceError, describe_failure, fixed_point
 from numerics.task import Task
 from numerics.validate import as_array
@@ -91,11 +92,7 @@ def predict(
             except ConvergenceError as failure:
                 out["message"][members] = f"pretraining: {failure}"
                 continue
-            left = imprint(law, float(scale), pretraining)
-            per_call = max(1, _CHUNK // len(left.weight))
-            for first in range(0, len(members), per_call):
-                part = members[first : first + per_call]
-                _fill(out, part, left, [v[part] for v in values], observables)
+            _fill_group(out, members, law, float(scale), pretraining, values, observables)
     return Batch(**out)
 
 
@@ -131,17 +128,34 @@ def _check(tasks, task_index, c, lam, gamma, alpha, noise, ridge):
     return tasks, index, arrays
 
 
-def _fill(out, rows, left, values, observables) -> None:
+def _fill_group(out, members, law, scale, pretraining, values, observables) -> None:
+    """Solve settings that share an imprint, in chunks; those that need a denser imprint once more."""
+    continuous = bool((law.pt_var + pretraining.s2 > 0.0).any())
+    for step in (STEP, 0.5 * STEP, 0.25 * STEP) if continuous else (STEP,):
+        left = imprint(law, scale, pretraining, step=step)
+        finer = imprint(law, scale, pretraining, step=0.5 * step) if continuous else None
+        per_call = max(1, _CHUNK // len(left.weight))
+        for first in range(0, len(members), per_call):
+            part = members[first : first + per_call]
+            _fill(out, part, left, finer, [v[part] for v in values], observables, step)
+        members = members[out["message"][members] != ""]
+        if not len(members):
+            break
+
+
+def _fill(out, rows, left, finer, values, observables, step) -> None:
     c, lam, gamma, alpha, noise, ridge = values
     scales = (c[:, None], lam[:, None], gamma[:, None])
     mixture = with_scales(left, *scales)
-    found = fixed_point(mixture, alpha, noise, ridge, strict=False)
+    judge = finer and with_scales(finer, *scales)
+    found = fixed_point(mixture, alpha, noise, ridge, step, strict=False, finer=judge)
     good = found.residual <= TOLERANCE
+    out["message"][rows] = ""
     for i in np.flatnonzero(~good):
         out["message"][rows[i]] = describe_failure(alpha[i], noise[i], ridge[i], found.residual[i], TOLERANCE)
     for name, value in (("mse", found.error), ("s2", found.s2), ("g", found.g)):
         out[name][rows] = np.where(good, value, np.nan)
     out["residual"][rows] = found.residual
     if observables:
-        seen = observe(mixture, *scales, out["s2"][rows], np.where(good, found.g, 1.0))
+        seen = observe(mixture, *scales, out["s2"][rows], np.where(good, found.g, 1.0), step)
         out["ell_order"][rows], out["pd"][rows] = seen.ell_order, seen.pd

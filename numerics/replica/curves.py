@@ -10,7 +10,7 @@ from numerics.replica.mixture import build
 from numerics.replica.observables import observe
 from numerics.replica.pretraining import pretrain
 from numerics.replica.quadrature import STEP
-from numerics.replica.saddle_point import TOLERANCE, fixed_point
+from numerics.replica.saddle_point import TOLERANCE, ConvergenceError, fixed_point
 from numerics.replica.sensitivity import error_gradient
 from numerics.task import Initialization, Task
 from numerics.validate import as_array, check_number
@@ -98,8 +98,7 @@ def generalization_curve(
     tolerance = check_number("tolerance", tolerance, 1e-13, 1e-6)
     law = task.law
     pretraining = pretrain(law, init.c, alpha_pt, noise_pt)
-    mixture = build(law, init, pretraining, start, step)
-    point = fixed_point(mixture, alpha, noise, ridge, step, tolerance)
+    step, mixture, point = _settle(law, init, pretraining, start, alpha, noise, ridge, step, tolerance)
     seen = observe(mixture, init.c, init.lam, init.gamma, point.s2, point.g, step)
     # where the data determine the solution every dimension errs alike
     determined = ((alpha >= 1.0) & (ridge == 0.0))[:, None]
@@ -132,6 +131,21 @@ def generalization_curve(
     }
     weight = np.bincount(mixture.group.reshape(-1).astype(int), mixture.weight.reshape(-1), len(GROUPS))
     return _dataset(task, init, alpha, values, group_error, weight, settings)
+
+
+def _settle(law, init, pretraining, start, alpha, noise, ridge, step, tolerance):
+    """Solution, and the step at which a continuous law's components are dense enough for the tolerance."""
+    continuous = bool((law.pt_var + pretraining.s2 > 0.0).any())
+    for attempts_left in (2, 1, 0):
+        mixture = build(law, init, pretraining, start, step)
+        finer = build(law, init, pretraining, start, 0.5 * step) if continuous else None
+        try:
+            return step, mixture, fixed_point(mixture, alpha, noise, ridge, step, tolerance, finer=finer)
+        except ConvergenceError:
+            if not (continuous and attempts_left):
+                raise
+            step *= 0.5
+    raise AssertionError("unreachable")
 
 
 def _train_error(s2, g, ridge, alpha):

@@ -65,6 +65,7 @@ def attempt(
     step: float = STEP,
     tolerance: float = TOLERANCE,
     guess: tuple[np.ndarray, np.ndarray] | None = None,
+    finer: Mixture | None = None,
 ) -> SaddlePoint:
     """As :func:`solve`, but a setting that does not converge is returned as far as it got, with its residual."""
     alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(np.asarray(alpha, float)), noise, ridge)
@@ -74,8 +75,9 @@ def attempt(
     log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step * _COARSE, 1e-4, evaluations)
     log_s2, log_g, residual = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations)
     log_s2, log_g = _rescue(settings, log_s2, log_g, residual > tolerance, step, evaluations)
-    check = linearise(settings, log_s2, log_g, 0.5 * step)
-    for _ in range(2):
+    judge = settings if finer is None else settings._replace(mixture=finer)
+    check = linearise(judge, log_s2, log_g, 0.5 * step)
+    for _ in range(2 if finer is None else 0):
         rough = check.residual > 0.1 * tolerance
         if not rough.any():
             break
@@ -85,7 +87,9 @@ def attempt(
     return SaddlePoint(np.exp(log_s2), np.exp(log_g), check.error, check.residual, evaluations)
 
 
-def solve(mixture, alpha, noise=0.0, ridge=0.0, *, step=STEP, tolerance=TOLERANCE, guess=None) -> SaddlePoint:
+def solve(
+    mixture, alpha, noise=0.0, ridge=0.0, *, step=STEP, tolerance=TOLERANCE, guess=None, finer=None
+) -> SaddlePoint:
     """Solve the saddle point for every setting.
 
     Parameters
@@ -100,6 +104,9 @@ def solve(mixture, alpha, noise=0.0, ridge=0.0, *, step=STEP, tolerance=TOLERANC
         Accepted residual.
     guess : pair of ndarray, optional
         (s2, g) to start from; only speed depends on it.
+    finer : Mixture, optional
+        The same law with twice the components, where ``mixture`` approximates a continuous one: the residual is then
+        measured with it, and so covers that approximation too.
 
     Returns
     -------
@@ -110,7 +117,7 @@ def solve(mixture, alpha, noise=0.0, ridge=0.0, *, step=STEP, tolerance=TOLERANC
     ConvergenceError
         If a residual stays above ``tolerance``; it carries the best point.
     """
-    point = attempt(mixture, alpha, noise, ridge, step=step, tolerance=tolerance, guess=guess)
+    point = attempt(mixture, alpha, noise, ridge, step=step, tolerance=tolerance, guess=guess, finer=finer)
     failed = np.flatnonzero(~(point.residual <= tolerance))
     if len(failed):
         alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(alpha), noise, ridge)
@@ -131,7 +138,14 @@ def describe_failure(alpha: float, noise: float, ridge: float, residual: float, 
 
 
 def fixed_point(
-    mixture: Mixture, alpha, noise, ridge, step: float = STEP, tolerance: float = TOLERANCE, strict: bool = True
+    mixture: Mixture,
+    alpha,
+    noise,
+    ridge,
+    step: float = STEP,
+    tolerance: float = TOLERANCE,
+    strict: bool = True,
+    finer: Mixture | None = None,
 ) -> SaddlePoint:
     """The solution of every setting, in closed form where the training data determine it.
 
@@ -148,9 +162,11 @@ def fixed_point(
     evaluations = np.zeros(alpha.shape, int)
     free = (alpha < 1.0) | (ridge > 0.0)
     if free.any():
-        part = Mixture(*(field[free] if len(field) > 1 else field for field in mixture))
+        part, judge = (
+            m and Mixture(*(field[free] if len(field) > 1 else field for field in m)) for m in (mixture, finer)
+        )
         found = (solve if strict else attempt)(
-            part, alpha[free], noise[free], ridge[free], step=step, tolerance=tolerance
+            part, alpha[free], noise[free], ridge[free], step=step, tolerance=tolerance, finer=judge
         )
         s2[free], g[free], error[free], residual[free], evaluations[free] = found
     noisy = ~free & (noise > 0.0)
