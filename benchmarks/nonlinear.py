@@ -25,9 +25,10 @@ from numerics.networks.store import key, run_missing  # noqa: E402
 TABLE_HEAD = "| comparison | effect | s.e. | 95 % interval | p (Holm) | seeds | verdict |\n" + 7 * "|---" + "|"
 
 
-def shorten(cell, steps, device):
-    """The same cell with at most `steps` steps a stage, on `device`."""
+def shorten(cell, steps, batch, device):
+    """The same cell with at most `steps` steps a stage and `batch` rows a step, on `device`."""
     changes = {} if steps is None else {"max_steps": steps}
+    changes |= {} if batch is None else {"batch_size": batch}
     changes |= {} if device is None else {"device": device, "precision": "float32"}
     experiment = cell.experiment
     experiment = replace(experiment, pt=replace(experiment.pt, **changes), ft=replace(experiment.ft, **changes))
@@ -115,6 +116,7 @@ def main(argv=None):
     parser.add_argument("--data", help="folder of CIFAR-100, python version (paper scale)")
     parser.add_argument("--device", help="cpu, cuda, ... (default: the preset's)")
     parser.add_argument("--steps", type=int, help="at most this many steps a stage: to see that everything runs")
+    parser.add_argument("--batch", type=int, help="at most this many rows a step: likewise")
     parser.add_argument("--cells", type=int, help="only the first cells of each family: likewise")
     parser.add_argument("--store", type=Path, help="where finished runs are kept (default: build/nonlinear-<scale>)")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "nonlinear.md")
@@ -126,7 +128,7 @@ def main(argv=None):
     cells, rows = [], []
     for family in arguments.only or FAMILIES:
         own = grid(family, arguments.scale, arguments.data, arguments.device)
-        cells += [shorten(c, arguments.steps, arguments.device) for c in own[: arguments.cells]]
+        cells += [shorten(c, arguments.steps, arguments.batch, arguments.device) for c in own[: arguments.cells]]
         rows += comparisons(family, arguments.scale)
     records, left = run_missing(cells, range(arguments.seeds), store, budget=arguments.budget, progress=Progress())
     if left:

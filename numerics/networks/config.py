@@ -1,6 +1,7 @@
 """Experiments from a TOML file: what `ptft train` runs.
 
     seeds = [0, 1, 2]
+    scale = "quick"         # whose settings fill the gaps: "quick" or "paper"
     [model]                 # arguments of the network
     width = 8
     [data]                  # arguments of load and two_stage, modular_stages or teacher_stages
@@ -32,7 +33,7 @@ from numerics.validate import check_count
 
 __all__ = ["Plan", "plan_from", "quick_plan", "read_plan"]
 
-SECTIONS = ("seeds", "model", "data", "pretrain", "finetune", "variant")
+SECTIONS = ("seeds", "scale", "model", "data", "pretrain", "finetune", "variant")
 
 
 class Plan(NamedTuple):
@@ -87,10 +88,10 @@ def read_plan(path: str | Path, kind: str) -> Plan:
         raise type(error)(f"{path}: {error}") from None
 
 
-def plan_from(content: Mapping, kind: str, scale: str = "quick") -> Plan:
+def plan_from(content: Mapping, kind: str) -> Plan:
     """The plan that a parsed file describes; unknown entries are refused by name."""
     _known("the file", content, SECTIONS)
-    base = preset(kind, scale)
+    base = preset(kind, content.get("scale", "quick"), _table(content, "data").get("path"))
     base = replace(
         base, model={**base.model, **_table(content, "model")}, data={**base.data, **_table(content, "data")},
         pt=_stage(base.pt, content, "pretrain"), ft=_stage(base.ft, content, "finetune"),

@@ -167,13 +167,15 @@ def _solve_scale(scale: np.ndarray, curve: np.ndarray, allocation: np.ndarray, d
 
 
 def _slopes(probes: Sequence[Probe], allocation: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """S for every resample: log of the ratio of summed allocations over the mean log ratio of strengths, in [0, 1]."""
+    """S for every resample: log ratio of summed allocations over the mean log ratio of strengths, kept in [0, 1]."""
     strength = np.array([p.strength for p in probes])
     order = np.argsort(strength, axis=1)
     weak, strong = (np.take_along_axis(allocation, order[:, [k]], 1)[:, 0] for k in (0, 1))
     step = np.log(strength.max(axis=1) / strength.min(axis=1))
     weak, strong, step = draws @ weak, draws @ strong, draws @ step / draws.sum(axis=1)
-    floor = 1e-12 * np.abs(weak + strong)
+    if not weak[0] + strong[0] > 0.0:
+        raise ValueError("the two features together received nothing in the loading probes: was the model trained?")
+    floor = 1e-12 * (weak[0] + strong[0])  # a resample may give a feature nothing, or less
     return np.clip(np.log(np.maximum(strong, floor) / np.maximum(weak, floor)) / step, 0.0, 1.0)
 
 

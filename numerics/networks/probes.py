@@ -37,7 +37,7 @@ class Probe:
     ----------
     kind : "loading" or "recruitment".
     x, y : (n, ...) inputs and (n,) targets of the task.
-    x_test : (2, ...) inputs that show one candidate feature each, at unit load.
+    x_test : (2, ...) inputs that show one candidate feature each, at unit load and with the sign they have in ``x``.
     load : the two features' loads in ``x``, positive. strength : their sizes of beta_PT, positive.
 
     A loading probe has equal loads and different strengths; a recruitment probe has different loads, the larger one
@@ -153,7 +153,7 @@ def linear_probes(
             sign = rng.choice([-1.0, 1.0]) if labels else 1.0
             noise = nuisance * directions.shape[1] ** -0.5 * rng.standard_normal((3, directions.shape[1]))
             x = sign * (load[0] * directions[i] + load[1] * directions[j]) + noise[0]
-            x_test = directions[[i, j]] + noise[1:]
+            x_test = sign * directions[[i, j]] + noise[1:]
             y = np.array([sign if labels else amplitude])
             used = (at, at) if kind == "recruitment" else (strength[i], strength[j])
             probes.append(Probe(kind, x[None], y, x_test, load, used))
