@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.ledger.integrals import gaussian_averages
+
 _HYPERBOLIC = {
     sp.sinh: lambda w: (sp.exp(w) - sp.exp(-w)) / 2,
     sp.cosh: lambda w: (sp.exp(w) + sp.exp(-w)) / 2,
@@ -226,7 +228,7 @@ def _reduced(expr: sp.Expr, generators: _Generators) -> sp.Expr:
 
 def reduces_to_zero(expr: sp.Expr) -> bool:
     """True when `expr` is identically zero by the algebra of this module."""
-    expr = expr.doit()
+    expr = gaussian_averages(expr).doit()
     if expr == 0:
         return True
     generators = _Generators(True)
