@@ -22,6 +22,12 @@ def test_relative_links_lead_to_files(root):
     assert not broken, broken
 
 
+def test_the_index_lists_every_page(root):
+    text = (root / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [p.relative_to(root / "docs").as_posix() for p in root.glob("docs/**/*.md") if p.name != "index.md"]
+    assert not [page for page in pages if f"]({page})" not in text]
+
+
 def test_documents_name_commands_that_exist(root):
     from ptft_sym.cli import COMMANDS
 
