@@ -1,4 +1,4 @@
-"""`python -m numerics.codegen --write | --check`."""
+"""`python -m numerics.codegen --write | --check | --measure`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ def main(argv: list[str] | None = None) -> int:
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--write", action="store_true", help="write the kernel files that changed")
     action.add_argument("--check", action="store_true", help="fail if a kernel file is not what the generator writes")
+    action.add_argument("--measure", action="store_true", help="renew accuracy.json, which the headers quote (minutes)")
+    parser.add_argument("--only", nargs="*", default=(), metavar="NAME", help="with --measure: these kernels")
     options = parser.parse_args(argv)
+    if options.measure:
+        from numerics.codegen.accuracy import renew
+
+        renew(only=tuple(options.only))
+        return 0
     from numerics.codegen import files
 
     if options.write:

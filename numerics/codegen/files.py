@@ -65,6 +65,7 @@ def files() -> dict[str, str]:
     texts = {"__init__.py": init_text()}
     for row in FORMULAS.values():
         trace = compile_formula(row)
+        trace.check()
         texts[f"{row.name}.py"] = print_module(row, trace, header(row, trace, "numpy"))
     texts["balls.py"] = print_balls()
     texts["_prox.py"] = print_solver()

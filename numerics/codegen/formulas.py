@@ -27,6 +27,7 @@ class Formula:
     outputs:   for a kernel that returns several arrays: (name, key) of each; `varying` then names the arguments that
                vary along the inner axis, so that everything else is computed once per row
     along:     differentiate the source along this argument
+    measured:  whether `ulp` is measured over the whole domain (not where the problem itself is ill-conditioned)
     implicit:  the source is a function of x = prox(z, g, c_ft), not of z
     exact_roots: whether sqrt(a^2 + b^2) is computed to the last bit rather than fast
     """
@@ -44,6 +45,7 @@ class Formula:
     varying: tuple[str, ...] = ()
     exact_roots: bool = False
     implicit: bool = False
+    measured: bool = True
     along: str = ""
 
 
@@ -103,7 +105,7 @@ ROWS = (
     ),
     Formula(
         "pretraining_dependence", "PD = d log q / d log |beta_PT|", ("metrics", "pretraining_dependence"),
-        {"beta": "beta", **FINE_TUNING}, ("c",), 6.0,
+        {"beta": "beta", **FINE_TUNING}, ("c",), 7.0,
         exact_roots=True, special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
         doc="PD = (1 - l-order) S, between -1 and 0.",
     ),
@@ -137,7 +139,7 @@ ROWS = (
     Formula(
         "channel_offset", "zeta = z - a at u = u0 + delta", ("scalar_channel", "channel_offset"), CHANNEL_OFFSET, ("c_ft",),
         special=(((0.0, 1.0, 1.0, 1.0), 0.0),),
-        doc="zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0).",
+        measured=False, doc="zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0).",
     ),
     Formula(
         "channel_moments", "the saddle-point integrands", ("scalar_channel", "channel_mass"), CHANNEL, ("c_ft",),
@@ -170,40 +172,40 @@ ROWS = (
     Formula(
         "soft_error", "error of the soft threshold", ("soft_threshold", "soft_error"),
         {"theta": "theta", "s2": "s2", "tau2": "tau2"}, ("theta", "s2"), 64.0,
-        doc="E (xhat - x)^2 for x ~ N(0, tau2) seen as z = x + sqrt(s2) N(0, 1) and soft-thresholded at theta.",
+        measured=False, doc="E (xhat - x)^2 for x ~ N(0, tau2) seen as z = x + sqrt(s2) N(0, 1) and soft-thresholded at theta.",
     ),
     Formula(
         "soft_dof", "degrees of freedom of the soft threshold", ("soft_threshold", "soft_dof"),
         {"theta": "theta", "s2": "s2", "tau2": "tau2"}, ("theta", "s2"), 64.0,
-        doc="Probability that |z| exceeds theta, z ~ N(0, s2 + tau2).",
+        measured=False, doc="Probability that |z| exceeds theta, z ~ N(0, s2 + tau2).",
     ),
     Formula(
         "critical_alpha", "samples at the l1 phase transition", ("limits", "critical_alpha"), {"a": "threshold"},
-        ("threshold",), 64.0, doc="delta(a) = n/D at the transition of basis pursuit, parametrised by the threshold a.",
+        ("threshold",), 64.0, measured=False, doc="delta(a) = n/D at the transition of basis pursuit, parametrised by the threshold a.",
     ),
     Formula(
         "critical_ratio", "sparsity at the l1 phase transition", ("limits", "critical_ratio"), {"a": "threshold"},
-        ("threshold",), 64.0, doc="rho(a) = nonzeros/n at the transition of basis pursuit.",
+        ("threshold",), 64.0, measured=False, doc="rho(a) = nonzeros/n at the transition of basis pursuit.",
     ),
     Formula(
         "ridge_mse", "error of ridge regression", ("limits", "ridge_mse"),
         {"alpha": "alpha", "noise": "noise", "E_x2": "power", "r_ridge": "penalty"}, ("alpha",), 64.0,
-        doc="Marchenko-Pastur closed form for the penalty (penalty/2) beta^2; power = E beta*^2.",
+        measured=False, doc="Marchenko-Pastur closed form for the penalty (penalty/2) beta^2; power = E beta*^2.",
     ),
     Formula(
         "minimum_norm_mse", "error of minimum-l2-norm interpolation", ("limits", "min_l2_mse"),
         {"alpha": "alpha", "noise": "noise", "E_x2": "power"}, ("alpha",), 16.0,
-        doc="(1 - alpha) power + noise alpha/(1 - alpha) for alpha < 1.",
+        measured=False, doc="(1 - alpha) power + noise alpha/(1 - alpha) for alpha < 1.",
     ),
     Formula(
         "training_error", "mean squared training residual", ("learned_solution", "training_error"),
         {"s2": "s2", "pull": "pull", "alpha": "alpha"}, ("alpha",),
-        doc="s2 pull^2 / alpha with pull = ridge/g = alpha - dof.",
+        measured=False, doc="s2 pull^2 / alpha with pull = ridge/g = alpha - dof.",
     ),
     Formula(
         "least_squares_s2", "channel noise of least squares", ("learned_solution", "least_squares_s2"),
         {"alpha": "alpha", "noise": "noise"}, ("alpha",),
-        doc="noise/(alpha - 1), for alpha > 1.",
+        measured=False, doc="noise/(alpha - 1), for alpha > 1.",
     ),
 )  # fmt: skip
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
+from numerics.codegen.nodes import Rounded
+
 __all__ = ["ball_oracle", "mpmath_oracle", "root_oracle"]
 
 GUARD_BITS = 90
@@ -71,22 +73,30 @@ def root_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable
     inner = ball_oracle(expression, arguments)  # in (x, g, c_ft)
 
     def root(z: float, g: float, c: float):
-        ctx.prec = 400
-        size, half, scale = arb(abs(z)), arb(g) / 2, arb(c)
-        u = min((size / scale).asinh(), size / (scale + half))
-        for _ in range(80):
-            step = ((scale * u.sinh() + half * u - size) / (scale * u.cosh() + half)).mid()
-            u = (u - step).mid()
-            if abs(step) <= abs(u) * arb(2) ** -180:
-                break
-        else:
-            raise ArithmeticError(f"the root at z = {z}, g = {g}, c_ft = {c} was not found")
-        x = (scale * u.sinh()).mid()
-        if z != 0 and not 2.3e-308 <= float(x) <= 1.7e308:
-            raise ArithmeticError("the root itself is not a normal number: outside the domain of what is computed from it")
-        return inner.at_balls([x if z >= 0 else -x, arb(g), arb(c)])
+        precision = 400
+        while precision < 8000:
+            ctx.prec = precision
+            x = _root(arb(abs(z)), arb(g) / 2, arb(c), precision)
+            if z != 0 and not 2.3e-308 <= float(x) <= 1.7e308:
+                raise ArithmeticError("the root is not a normal number: outside the domain of what is computed from it")
+            value = inner.at_balls([x if z >= 0 else -x, arb(g), arb(c)])
+            if value.rel_accuracy_bits() >= GUARD_BITS or value.is_exact():
+                return value
+            precision *= 2
+        raise ArithmeticError(f"no {GUARD_BITS} bits of {expression} at the root for {z, g, c}")
 
     return root
+
+
+def _root(size, half, scale, precision: int):
+    """scale sinh(u) at the root of scale sinh(u) + half u = size, to about `precision` bits."""
+    u = min((size / scale).asinh(), size / (scale + half)).mid()
+    for _ in range(80):
+        step = ((scale * u.sinh() + half * u - size) / (scale * u.cosh() + half)).mid()
+        u = (u - step).mid()
+        if abs(step) <= abs(u) * type(u)(2) ** -(precision // 2):
+            return (scale * u.sinh()).mid()
+    raise ArithmeticError(f"no root for size {size}, g/2 {half}, c_ft {scale}")
 
 
 def _compile(expr: sp.Expr, index: dict[sp.Symbol, int], arb) -> Callable:
@@ -100,6 +110,8 @@ def _compile(expr: sp.Expr, index: dict[sp.Symbol, int], arb) -> Callable:
     if expr is sp.pi:
         return lambda balls: arb.pi()
     parts = [_compile(child, index, arb) for child in expr.args]
+    if isinstance(expr, Rounded):
+        return parts[0]
     if isinstance(expr, sp.Add):
         return lambda balls: _total(part(balls) for part in parts)
     if isinstance(expr, sp.Mul):

@@ -55,6 +55,7 @@ class Trace:
     """
 
     arguments: dict[sp.Symbol, str]
+    renamed: dict[sp.Symbol, sp.Symbol] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
     regions: tuple[Region, ...] = ()
     smooth_regions: tuple[Region, ...] = ()
@@ -67,6 +68,15 @@ class Trace:
     @property
     def expression(self) -> sp.Expr:
         return self.stages[-1].expression
+
+    def check(self, count: int = 4, digits: int = 50) -> int:
+        """Compare every stage and every region with the first stage, at seeded points, to `digits` digits; how many comparisons.
+
+        Raises ArithmeticError naming the pass that changed the value.
+        """
+        from numerics.codegen.recheck import check_trace
+
+        return check_trace(self, count, digits)
 
     def __str__(self) -> str:
         rows = [f"{i}. {stage}" for i, stage in enumerate(self.stages, 1)]
@@ -99,7 +109,7 @@ def compile_formula(row: Formula) -> Trace:
             continue
         symbol = symbols.get(old, sp.Symbol(old, real=True))
         renamed[symbol] = sp.Symbol(new, **symbol.assumptions0) if new != old else symbol
-    trace = Trace({symbol: symbol.name for symbol in renamed.values()}, from_registry=True)
+    trace = Trace({symbol: symbol.name for symbol in renamed.values()}, renamed, from_registry=True)
     trace.add("source", f"derivations.{derivation}, result {key!r}", expression)
     trace.add("arguments", "the kernel's own argument names", expression.subs(renamed, simultaneous=True))
     if row.along:

@@ -29,13 +29,13 @@ def expression(name: str) -> sp.Expr:
 
     results = derive("scalar_channel").results
     z = results["stationarity"]
-    slope = sp.diff(z, x)
+    slope, h = sp.diff(z, x), sp.sqrt(c_ft**2 + x**2)
     return {
         "prox": x,
         "prox_derivative_z": 1 / slope,
         "prox_derivative_g": -sp.diff(z, g) / slope,
-        # p = -z_c c/x is positive and z_x = 1 + p: x/c (p/(1 + p)) = (x/c)/(1 + 1/p)
-        "prox_derivative_c_ft": x / c_ft / (1 - x / (c_ft * sp.diff(z, c_ft))),
+        # p = -z_c c/x is positive and z_x = 1 + p: (x/c) p/(1 + p) = (x/h)/(c/h + (c/h)/p), nothing of which overflows
+        "prox_derivative_c_ft": Rounded(x / h) / (c_ft / h - x / (sp.diff(z, c_ft) * h)),
         "moreau_envelope": results["moreau_envelope"],
     }[name]
 

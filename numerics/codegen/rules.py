@@ -193,6 +193,17 @@ def _asinh_of_a_ratio(node):
     return AsinhRatio(node.args[0]) if isinstance(node, sp.asinh) and not node.args[0].is_Atom else None
 
 
+def _square_with_weight(node):
+    if not node.is_Mul:
+        return None
+    for factor in node.args:
+        if isinstance(factor, sp.Pow) and factor.exp == 2 and isinstance(factor.base, AsinhRatio):
+            for weight in node.args:
+                if weight.is_Symbol:
+                    return node / factor / weight * Rounded(weight * factor.base) * factor.base
+    return None
+
+
 RULES = (
     Rule("root minus one", "1 - sqrt(1 + x^2) = -x tanh(asinh(x)/2): no difference of close numbers", _root_minus_one),
     Rule("half-angle", "sinh(asinh(x)/2)^2 = x tanh(asinh(x)/2) / 2", _sinh_half_squared),
@@ -212,6 +223,7 @@ RULES = (
         "scaled sinh", "c sinh(x) and c cosh(x) are one function each, finite where sinh(x) alone is not", _scaled_sinh
     ),
     Rule("asinh of a ratio", "asinh(b/c) is log(2b) - log(c) where b/c overflows", _asinh_of_a_ratio),
+    Rule("square with weight", "g asinh(x)^2 = (g asinh(x)) asinh(x): no square that underflows", _square_with_weight),
 )
 
 

@@ -12,10 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.codegen.formulas import Formula, formula
+from numerics.codegen.formulas import FORMULAS, Formula, formula
 from numerics.codegen.points import adversarial, seeded
 
-__all__ = ["Measurement", "measure", "true_values", "ulp_errors"]
+__all__ = [
+    "Measurement",
+    "Report",
+    "Truth",
+    "compare",
+    "implementations",
+    "measurable",
+    "measure",
+    "measure_expression",
+    "true_values",
+    "truth",
+    "ulp_errors",
+]
 
 
 @dataclass(frozen=True)
@@ -81,6 +93,22 @@ def measure(
     name: str, function: Callable, backend: str = "numpy", count: int = 100_000, seed: int = 0, dtype: type = np.float64
 ) -> Measurement:
     """Measure a float64 or float32 implementation of the kernel `name` at `count` seeded points and the adversarial ones."""
+    return compare({backend: function}, truth(name, count, seed, dtype))[backend]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Points and true values of a kernel: what any number of implementations are compared with."""
+
+    row: Formula
+    points: np.ndarray
+    value: np.ndarray
+    rest: np.ndarray
+    dtype: type
+
+
+def truth(name: str, count: int = 100_000, seed: int = 0, dtype: type = np.float64) -> Truth:
+    """True values of the kernel `name` at seeded and adversarial points that are representable in the dtype."""
     row = formula(name)
     names = tuple(row.arguments.values())
     points = np.concatenate([seeded(names, count, seed), adversarial(names)])
@@ -88,15 +116,91 @@ def measure(
         points = _representable(points, names, row.positive, dtype)
     value, rest = true_values(row, points)
     known = np.isfinite(value + rest) | np.isinf(value)
-    points, value, rest = points[known], value[known], rest[known]
-    with np.errstate(all="raise"):  # a kernel is silent on its whole domain
-        computed = np.asarray(function(*points.T.astype(dtype)))
-    errors = ulp_errors(computed, value, rest, dtype)
-    worst = int(np.argmax(errors))
-    counted = int(np.sum((np.abs(value) >= np.finfo(dtype).tiny) & np.isfinite(value)))
-    return Measurement(
-        name, backend, np.dtype(dtype).name, float(errors[worst]), tuple(points[worst]), counted, row.ulp
-    )
+    return Truth(row, points[known], value[known], rest[known], dtype)
+
+
+def compare(functions: dict[str, Callable], true: Truth) -> dict[str, Measurement]:
+    """One measurement for every function (backend -> function of the kernel's arguments)."""
+    counted = int(np.sum((np.abs(true.value) >= np.finfo(true.dtype).tiny) & np.isfinite(true.value)))
+    found = {}
+    for backend, function in functions.items():
+        with np.errstate(all="raise"):  # a kernel is silent on its whole domain
+            computed = np.asarray(function(*np.ascontiguousarray(true.points.T.astype(true.dtype))))
+        errors = ulp_errors(computed, true.value, true.rest, true.dtype)
+        worst = int(np.argmax(errors))
+        at = tuple(true.points[worst].tolist())
+        dtype = np.dtype(true.dtype).name
+        found[backend] = Measurement(true.row.name, backend, dtype, float(errors[worst]), at, counted, true.row.ulp)
+    return found
+
+
+def implementations(name: str, backends: tuple[str, ...] | None = None) -> dict[str, Callable]:
+    """The kernel on each array backend it has (torch through tensors), as functions of NumPy arrays."""
+    from numerics.codegen.kernel import kernel
+
+    wanted = [b for b in formula(name).backends if b != "mpmath" and (backends is None or b in backends)]
+    return {b: _through_torch(kernel(name, b)) if b == "torch" else kernel(name, b) for b in wanted}
+
+
+def _through_torch(function: Callable) -> Callable:
+    import torch
+
+    return lambda *arrays: function(*[torch.from_numpy(np.ascontiguousarray(a)) for a in arrays]).numpy()
+
+
+def measurable() -> tuple[str, ...]:
+    """The kernels with a contract in ulp over their whole domain (one output, elementwise)."""
+    return tuple(name for name, row in FORMULAS.items() if not row.outputs and row.measured)
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a person's own kernel compares with mpmath at 50 digits."""
+
+    ulp: float
+    at: tuple[float, ...]
+    points: int
+    skipped: int
+
+    def __str__(self) -> str:
+        left_out = f" ({self.skipped} left out: not real, not finite or not normal there)" if self.skipped else ""
+        if not self.points:
+            return f"no point could be compared{left_out}"
+        return f"largest error {self.ulp:.2f} ulp at {self.at}, over {self.points} seeded points{left_out}"
+
+
+def measure_expression(kernel, count: int = 300, seed: int = 0) -> Report:
+    """Measure a generated user kernel at seeded points that respect its symbols' assumptions."""
+    from numerics.codegen.oracle import mpmath_oracle
+
+    symbols = list(kernel.passes.arguments)
+    oracle = mpmath_oracle(kernel.formula, symbols)
+    points = np.array([_sample(symbol, count, i + seed) for i, symbol in enumerate(symbols)]).T
+    function = _through_torch(kernel.function) if kernel.backend == "torch" else kernel.function
+    errors, kept = [], []
+    for point in points.tolist():
+        try:
+            true = oracle(*point)
+            value = float(true)
+            rest = float(true - value)
+        except (ArithmeticError, ValueError, TypeError, OverflowError):  # undefined or complex there
+            continue
+        if np.finfo(float).tiny <= abs(value) <= np.finfo(float).max:
+            mine = float(function(*point)) if kernel.backend == "mpmath" else float(function(*map(np.asarray, point)))
+            errors.append(abs((mine - value) - rest) / np.spacing(abs(value)))
+            kept.append(tuple(point))
+    worst = int(np.argmax(errors)) if errors else 0
+    return Report(errors[worst] if errors else 0.0, kept[worst] if kept else (), len(kept), count - len(kept))
+
+
+def _sample(symbol, count: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    magnitude = np.exp(rng.uniform(np.log(1e-3), np.log(1e3), count))
+    if symbol.is_integer:
+        magnitude = np.ceil(magnitude)
+    if symbol.is_nonnegative:
+        return magnitude
+    return -magnitude if symbol.is_nonpositive else magnitude * np.where(rng.random(count) < 0.5, -1.0, 1.0)
 
 
 def _representable(points: np.ndarray, names: tuple[str, ...], positive: tuple[str, ...], dtype: type) -> np.ndarray:

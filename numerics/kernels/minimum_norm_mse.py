@@ -5,7 +5,7 @@
 Formula:   alpha*noise/(1 - alpha) + power*(1 - alpha)
 Computed:  alpha*noise/(1 - alpha) + power*(1 - alpha)
 Source:    derivations.limits, result min_l2_mse
-Accuracy:  error <= 16 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits
 Generator: numerics.codegen 1, backend numpy
 """
 

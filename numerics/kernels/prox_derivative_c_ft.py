@@ -2,8 +2,9 @@
 
 (g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2).
 
-Formula:   x/(c_ft*(2*c_ft*sqrt(1 + x**2/c_ft**2)/g + 1))
-Computed:  x/(c_ft*(1 + 2*hypot(c_ft, x)/g))
+Formula:   Rounded(x/sqrt(c_ft**2 + x**2))/(2*c_ft**2*sqrt(1 + x**2/c_ft**2)/(g*sqrt(c_ft**2 + x**2)) +
+           c_ft/sqrt(c_ft**2 + x**2))
+Computed:  Rounded(x/hypot(c_ft, x))/(c_ft/hypot(c_ft, x) + 2*c_ft/g)
 Source:    derivations.scalar_channel, result stationarity
 Accuracy:  error <= 8 ulp in float64 and float32 wherever the true result is normal
 Generator: numerics.codegen 1, backend numpy
@@ -14,7 +15,8 @@ from numerics.kernels._prox import solve
 
 
 def _value(x, g, c_ft):
-    return x / (c_ft * (1.0 + 2.0 * hypot(c_ft, x) / g))
+    t1 = hypot(c_ft, x)
+    return x / t1 / (2.0 * c_ft / g + c_ft / t1)
 
 
 def _core(z, g, c_ft):

@@ -15,7 +15,7 @@ Computed:  s2*tau2/(s2 + tau2) + (s2 + tau2)*(tau2**2*(-sqrt(2)*theta*exp(-theta
            1)**2*(sqrt(2)*theta*exp(-theta**2/(2*(s2 + tau2)))/(sqrt(pi)*sqrt(s2 + tau2)) +
            erfc(sqrt(2)*theta/(2*sqrt(s2 + tau2)))))
 Source:    derivations.soft_threshold, result soft_error
-Accuracy:  error <= 64 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits
 Generator: numerics.codegen 1, backend numpy
 """
 
