@@ -23,7 +23,8 @@ LABELS = {
     "rho_pt": "PT density  rho_PT", "rho_ft": "FT density  rho_FT", "omega": "overlap  omega", "noise": "label noise",
     "beta_pt": "pretrained weight  beta_PT", "beta_ft": "fine-tuned weight  beta_FT",
     "mse": "predicted test error", "best_mse": "least predicted test error", "ell_order": "l-order", "pd": "PD",
-    "best_lam": "best lam", "relative_margin": "margin over the best other regime", "ell_order_plus_pd": "l-order + PD",
+    "best_lam": "best lam", "gain": "error beyond the least",
+    "relative_margin": "margin over the best other regime", "ell_order_plus_pd": "l-order + PD",
 }
 
 
@@ -169,7 +170,11 @@ def _scaled(name, values):
         return "linear"
     if name == "lam" and values.min() > -1.0 and (1 + values.max()) / (1 + values.min()) > 50:
         return "one-plus-log"
-    return "log" if values.min() > 0 and values.max() / values.min() > 50 else "linear"
+    if values.min() <= 0:
+        return "linear"
+    steps = np.diff(np.log(values))
+    even = np.ptp(steps) < 1e-6 * abs(steps[0])  # values that were chosen in equal ratios
+    return "log" if values.max() / values.min() > (5 if even else 50) else "linear"
 
 
 def _positions(ds, name):
@@ -225,10 +230,18 @@ def _regions(axis, at_x, at_y, words):
     for name in [*REGIMES, "uncertain"]:
         where = np.argwhere(words == name)
         if len(where) >= max(3, words.size // 150):
-            # the cell nearest to the middle of the region: inside it even when the region is bent
-            i, j = where[np.argmin(np.sum(((where - where.mean(0)) / words.shape) ** 2, axis=1))]
+            i, j = _deepest(words == name)
             axis.text(at_x[j], at_y[i], name, ha="center", va="center",
                       fontweight="bold" if name in REGIMES else "normal", fontsize=11 if name in REGIMES else 8.5)
+
+
+def _deepest(inside):
+    """The cell of a region that is farthest from its border, and of those the nearest to its middle."""
+    from scipy.ndimage import distance_transform_cdt
+
+    depth = distance_transform_cdt(np.pad(inside, 1), metric="chessboard")[1:-1, 1:-1]
+    best = np.argwhere(depth == depth.max())
+    return best[np.argmin(np.sum(((best - np.argwhere(inside).mean(0)) / inside.shape) ** 2, axis=1))]
 
 
 def _borders(axis, at_x, at_y, words):

@@ -69,7 +69,7 @@ class Sweep:
         else:
             _check_free(made, fixed)
         target.check(made, fixed)
-        settings = target.settings if chunk is None else check_count("chunk", chunk, 1, 10**8)
+        settings = _usual(target, made) if chunk is None else check_count("chunk", chunk, 1, 10**8)
         return cls(kind, made, fixed, function, tuple(outputs), _sides(made, target, settings), target, version(target))
 
     @property
@@ -114,6 +114,12 @@ class Sweep:
     def key(self) -> str:
         """Sixteen hex digits of the settings: equal keys are equal sweeps of equal code."""
         return hashlib.sha256(json.dumps(self.settings(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _usual(target: Target, axes: tuple[Axis, ...]) -> int:
+    """The usual size of a block; less for a small sweep, so that several processes have something to do."""
+    size = math.prod(len(axis) for axis in axes)
+    return min(target.settings, max(512, math.ceil(size / 16)))
 
 
 def _sides(axes: tuple[Axis, ...], target: Target, settings: int) -> tuple[int, ...]:
