@@ -57,9 +57,9 @@ def derive(step):
 
 
 def kernels():
-    """How many kernels there are, as words; all of them are imported."""
-    names = import_module("numerics.kernels").__all__
-    return f"{len(names)} NumPy kernels"
+    """Name -> the accuracy it states, of every generated NumPy kernel; all of them are loaded."""
+    found = {name: pt.kernel(name) for name in import_module("numerics.kernels").__all__}
+    return {name: kernel.accuracy for name, kernel in found.items() if callable(kernel.function)}
 
 
 class Cell(NamedTuple):

@@ -162,7 +162,11 @@ REPORT = """\
 | --- | --- | --- | --- | --- |
 {ledger}
 
-The numbers below come from {kernels} generated from those derivations.
+The numbers below come from {kernels} NumPy kernels generated from those derivations, among them:
+
+| kernel | accuracy it states |
+| --- | --- |
+{accuracy}
 
 ## Settings
 
@@ -207,6 +211,11 @@ Errors are standard errors over the choices of images; the pretraining set is sh
 """
 
 
+def _accuracy(kernels):
+    shown = ("c_ft", "potential", "ell_order", "pretraining_dependence", "channel_moments")
+    return "\n".join(f"| `{name}` | {kernels[name]} |" for name in shown if name in kernels)
+
+
 def write(results, seeds, draws, seconds):
     """The text of report.md; `results` has derived, kernels, cells, agreement, marks and images."""
     ledger = "\n".join(
@@ -216,7 +225,8 @@ def write(results, seeds, draws, seconds):
     cells, pictures = results["cells"], results["images"]
     return REPORT.format(
         versions=versions(), seconds=seconds, seeds=seeds, draws=draws,
-        derived=derivation_sentence(results["derived"]), ledger=ledger, kernels=results["kernels"],
+        derived=derivation_sentence(results["derived"]), ledger=ledger,
+        kernels=len(results["kernels"]), accuracy=_accuracy(results["kernels"]),
         settings=settings(seeds), agreement=results["agreement"].sentence,
         comparison=markdown(comparison_table(cells)), points=sum(len(c.comparison.z) for c in cells.values()),
         winners=markdown(winner_table(cells)), ranges=winner_ranges(cells),

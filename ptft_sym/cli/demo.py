@@ -64,7 +64,7 @@ def _run(console, seeds, draws):
         results = {"derived": demo.derive(step())}
         bar.console.print(report.derivation_sentence(results["derived"]), highlight=False, soft_wrap=True)
         results["kernels"] = demo.kernels()
-        bar.console.print(f"{results['kernels']} loaded.", highlight=False, soft_wrap=True)
+        bar.console.print(f"{len(results['kernels'])} generated kernels loaded.", highlight=False, soft_wrap=True)
         predicted = demo.predict(step())
         worst = max(float(ds["residual"].max()) for ds in predicted.values())
         bar.console.print(f"{pairs} curves predicted, largest saddle-point residual {worst:.1e}.", highlight=False)
