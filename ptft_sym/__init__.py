@@ -41,6 +41,8 @@ _HOMES = {
     "gradient_flow": ("numerics.diagonal", "gradient_flow"),
     "interpolate": ("numerics.diagonal", "interpolate"),
     "simulate": ("numerics.diagonal", "simulate"),
+    # the paper's claims, with evidence
+    "claims": ("ptft_sym.claims", "claims"),
     # nonlinear networks
     "drift": ("numerics.networks.drift", "drift"),
     "estimate_bias": ("numerics.networks.estimators", "estimate_bias"),

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 # command -> (module, one line of help); the order is the order of `ptft --help`
 COMMANDS = {
     "demo": ("ptft_sym.cli.demo", "The whole trip: derive, predict, simulate, report."),
+    "claims": ("ptft_sym.cli.claims", "The paper's claims with evidence and verdicts."),
     "curve": ("ptft_sym.cli.curve", "Predicted test error against the sample ratio."),
     "map": ("ptft_sym.cli.map", "Regime maps and phase diagrams as figures."),
     "sweep": ("ptft_sym.cli.sweep", "Many settings from a file, resumable, on all cores."),

@@ -1,0 +1,51 @@
+"""Claims that took long runs: read from the page that `benchmarks/nonlinear.py` wrote, with its settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ptft_sym.claims import Evidence
+
+__all__ = ["PAGE", "read"]
+
+PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "nonlinear.md"
+_SAYS = {"supported": True, "not supported": False}
+
+
+def read(claim: str, page: Path | None = None) -> list[Evidence]:
+    """Evidence for C12, C13 or C14; empty where the experiments are not there (an installed package has no benchmarks).
+
+    Single comparisons scatter, so one that goes the other way does not decide the claim: the summary of each section
+    does, and it is open unless all of its comparisons that say something agree.
+    """
+    page = page or PAGE
+    if not page.exists():
+        return []
+    text = page.read_text(encoding="utf-8")
+    written = next((line for line in text.splitlines() if line.startswith("Written by")), "")
+    runs = next((line for line in text.splitlines() if "runs," in line), "")
+    evidence = []
+    for heading, rows in _sections(text, claim):
+        verdicts = [row[-1] for row in rows]
+        said = [_SAYS.get(v) for v in verdicts]
+        decided = [s for s in said if s is not None]
+        ok = decided[0] if decided and len(set(decided)) == 1 and len(decided) > len(said) / 2 else None
+        tally = ", ".join(f"{verdicts.count(v)} {v}" for v in sorted(set(verdicts)))
+        strongest = max(rows, key=lambda row: abs(float(row[1])) / float(row[2])) if rows else None
+        detail = f"; largest effect: {strongest[0]}: {strongest[1]} +- {strongest[2]}" if strongest else ""
+        evidence.append(Evidence("experiment", f"{heading}: {tally}{detail}. {written} {runs}".strip(), ok))
+    return evidence
+
+
+def _sections(text: str, claim: str):
+    """(heading, rows of cells) of the page's sections about a claim; rows that were not run are left out."""
+    heading, rows = None, []
+    for line in [*text.splitlines(), "## end"]:
+        if line.startswith("## "):
+            if heading and heading.split()[0].rstrip(":") == claim:
+                yield heading, rows
+            heading, rows = line[3:].strip(), []
+        elif line.startswith("| ") and not line.startswith("| comparison"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if len(cells) == 7 and cells[1]:
+                rows.append(cells)
