@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 # what a damaged or hostile file makes the readers raise (a header may claim more entries than there is memory for)
+LARGEST = 1e100
 UNREADABLE = (ValueError, OSError, EOFError, MemoryError, csv.Error, zipfile.BadZipFile, zlib.error)
 
 
@@ -90,11 +91,12 @@ def _checked(array, what, ndim):
     if array.ndim != ndim or array.size == 0:
         wanted = "(rows, columns)" if ndim == 2 else "(rows,)"
         raise ValueError(f"{what}: it has shape {array.shape}, {wanted} is needed")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) + 1 for i in np.argwhere(~np.isfinite(array))[0])
-        count = int((~np.isfinite(array)).sum())
+    bad = ~(np.abs(array) <= LARGEST)
+    if bad.any():
+        where = tuple(int(i) + 1 for i in np.argwhere(bad)[0])
+        count = int(bad.sum())
         place = f"row {', column '.join(map(str, where))} (from 1)"
-        raise ValueError(f"{what}: {count} entries are NaN or infinite, the first at {place}")
+        raise ValueError(f"{what}: {count} entries are NaN or beyond ±{LARGEST:g}, the first at {place}")
     return array
 
 

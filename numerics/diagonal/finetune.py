@@ -12,6 +12,8 @@ from numerics.metrics import solution_metrics
 from numerics.task import Initialization
 from numerics.validate import as_array, check_design, check_number
 
+LARGEST = 1e100  # entries of the data: their squares must be representable
+
 __all__ = ["FineTuning", "Stage", "TestError", "finetune", "scan"]
 
 
@@ -133,6 +135,9 @@ def _check(x_pt, y_pt, x_ft, y_ft, x_test, y_test):
     if (x_test is None) != (y_test is None):
         raise ValueError("x_test and y_test belong together: give both or neither")
     test = None if x_test is None else check_design(x_test, y_test, "x_test", "y_test")
+    named = {"x_pt": x_pt, "y_pt": y_pt, "x_ft": x_ft, "y_ft": y_ft}
+    for name, array in (named | (dict(zip(("x_test", "y_test"), test, strict=True)) if test else {})).items():
+        as_array(name, array, low=-LARGEST, high=LARGEST)
     for name, x in (("x_ft", x_ft), *((("x_test", test[0]),) if test else ())):
         if x.shape[1] != x_pt.shape[1]:
             raise ValueError(f"{name} has {x.shape[1]} columns and x_pt has {x_pt.shape[1]}: they must be the same")
@@ -183,11 +188,15 @@ def _statement(name: str, x: np.ndarray, rank: int, fits: bool, ridge: float, it
 
 
 def _error(x: np.ndarray, y: np.ndarray, beta: np.ndarray) -> TestError:
-    guess = x @ beta
-    square = (guess - y) ** 2
+    with np.errstate(over="ignore"):  # a hopeless prediction may have an infinite error
+        guess = x @ beta
+        square = (guess - y) ** 2
     wrong = np.where(np.sign(guess) == y, 0.0, 1.0) if np.isin(y, (-1.0, 1.0)).all() else np.full(len(y), np.nan)
     return TestError(*(value for each in (square, wrong) for value in (float(each.mean()), _standard_error(each))))
 
 
 def _standard_error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan")
+    if len(values) < 2 or not np.isfinite(values).all():
+        return float("nan")
+    with np.errstate(over="ignore"):
+        return float(values.std(ddof=1) / len(values) ** 0.5)

@@ -125,6 +125,7 @@ def test_zero_inputs_and_zero_targets_stay_at_zero():
         ({"x_pt": np.full((3, 5), np.nan)}, ValueError, r"x_pt\[0, 0\] = .*nan"),
         ({"y_pt": [1.0, np.inf, 0.0]}, ValueError, r"y_pt\[1\]"),
         ({"x_pt": np.ones((0, 5)), "y_pt": []}, ValueError, "x_pt has shape"),
+        ({"y_ft": [1e101, 0.0]}, ValueError, r"y_ft\[0\] = .*1e\+100"),
         ({"y_pt": "abc"}, TypeError, "y_pt must be an array"),
         ({"x_test": np.ones((2, 5))}, ValueError, "belong together"),
         ({"x_test": np.ones((2, 3)), "y_test": np.ones(2)}, ValueError, "x_test has 3 columns"),

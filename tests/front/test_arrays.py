@@ -14,6 +14,7 @@ def folder(tmp_path):
     np.save(tmp_path / "column.npy", X[:, :1])
     np.save(tmp_path / "int.npy", np.arange(6, dtype=np.int16).reshape(3, 2))
     np.save(tmp_path / "nan.npy", np.array([[1.0, 2.0], [np.nan, 1.0]]))
+    np.save(tmp_path / "large.npy", np.array([[1e200, 2.0], [np.inf, 1.0]]))
     np.save(tmp_path / "complex.npy", X + 1j)
     np.save(tmp_path / "text.npy", np.array(["a", "b"]))
     np.save(tmp_path / "objects.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
@@ -52,7 +53,8 @@ def test_keys_columns_and_integers(folder):
     [
         ("absent.npy", 2, "there is no such file"),
         ("image.png", 2, r"must end in \.npy, \.npz or \.csv"),
-        ("nan.npy", 2, r"1 entries are NaN or infinite, the first at row 2, column 1"),
+        ("nan.npy", 2, r"1 entries are NaN or beyond ±1e\+100, the first at row 2, column 1"),
+        ("large.npy", 2, r"2 entries are NaN or beyond .*row 1, column 1"),
         ("complex.npy", 2, "complex128, real numbers are needed"),
         ("text.npy", 1, "real numbers are needed"),
         ("objects.npy", 1, "not readable"),
