@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+LARGEST = 1e100  # the square of an entry must be representable
 # what a damaged or hostile file makes the readers raise (a header may claim more entries than there is memory for)
-LARGEST = 1e100
 UNREADABLE = (ValueError, OSError, EOFError, MemoryError, csv.Error, zipfile.BadZipFile, zlib.error)
 
 
