@@ -32,8 +32,10 @@ def comment(names: list[str], backend: str) -> str:
     return "\n\n".join(heads) + "\n"
 
 
-def source(names: list[str], backend: str) -> str:
+def source(names: list[str], backend: str, header_name: str = C_HEADER) -> str:
     """The text of a self-contained module (or C source) with these kernels.
+
+    header_name is what a C source includes.
 
     Raises ValueError for an unknown name or a backend that one of the kernels does not have.
     """
@@ -50,7 +52,7 @@ def source(names: list[str], backend: str) -> str:
         return print_mpmath.print_module(
             [print_mpmath.print_function(name, trace, row.positive, row.title) for name, trace, row in rows], head
         )
-    return print_c.print_source([(name, trace_of(name), formula(name).positive) for name in names], head, C_HEADER)
+    return print_c.print_source([(name, trace_of(name), formula(name).positive) for name in names], head, header_name)
 
 
 def c_header(names: list[str]) -> str:

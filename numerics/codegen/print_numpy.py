@@ -7,9 +7,10 @@ import re
 import sympy as sp
 
 from numerics.codegen.formulas import Formula
+from numerics.codegen.nodes import Rounded
 from numerics.codegen.passes import Trace
 from numerics.codegen.program import lower
-from numerics.codegen.text import Dialect, decimal, statements
+from numerics.codegen.text import Dialect, decimal, in_place_statements, statements
 
 __all__ = ["NUMPY", "print_module"]
 
@@ -45,26 +46,23 @@ RESERVED = ("np", "special", "out", "size", *HELPERS)
 
 def print_core(trace: Trace) -> str:
     """The functions that do the arithmetic: `_core` and one for each region with a form of its own."""
-    ratio = [trace.regions[0].x] if trace.regions else []
     arguments = ", ".join(trace.arguments.values())
     text = []
     for region in trace.regions:
         lines, (result,) = statements(lower(region.expression, trace.arguments), NUMPY, RESERVED)
         text.append(_function(f"_{region.name}", arguments, [*lines, f"return {result}"]))
-    program = lower((trace.expression, *ratio), trace.arguments)
-    lines, (result, *ratio) = statements(program, NUMPY, RESERVED)
-    if not trace.regions:
-        lines.append(f"return {result}")
-    else:
-        lines += [
-            f"size = {ratio[0]}" if trace.regions[0].x.is_nonnegative else f"size = np.abs({ratio[0]})",
-            f"out = {result}",
-        ]
+    # the size that decides is |x|, or x^2 for a ratio: its square is computed anyway
+    x = [region.x if region.fixed else Rounded(region.x) ** 2 for region in trace.regions[:1]]
+    program = lower((trace.expression, *map(Rounded, x)), trace.arguments)
+    lines, (result, *size) = in_place_statements(program, NUMPY, RESERVED)
+    if trace.regions:
+        fixed = trace.regions[0].fixed
+        lines += [f"size = np.abs({size[0]})" if fixed else f"size = {size[0]}", f"out = {result}"]
         for region in trace.regions:
-            bound = decimal(region.bound)
+            bound = decimal(region.bound if fixed else region.bound**2)
             lines.append(f"out = patch(out, size {region.relation} {bound}, _{region.name}, {arguments})")
-        lines.append("return out")
-    text.append(_function("_core", arguments, lines))
+        result = "out"
+    text.append(_function("_core", arguments, [*lines, f"return {result}"]))
     return "\n\n\n".join(text)
 
 

@@ -14,7 +14,7 @@ import sympy as sp
 
 from numerics.codegen.program import Program, UnsupportedNode
 
-__all__ = ["Dialect", "decimal", "statements"]
+__all__ = ["Dialect", "decimal", "in_place_statements", "statements"]
 
 INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2)}
 CALL = 9  # binds tighter than any operator
@@ -62,6 +62,55 @@ def statements(
             text, level = name, CALL
         written.append((text, level))
     return lines, [written[output][0] for output in program.outputs]
+
+
+def in_place_statements(program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t") -> tuple[list[str], list[str]]:
+    """As `statements`, for NumPy arrays of one shape: one operation a line, into the memory of an operand that has served."""
+    taken = {*program.arguments, *reserved}
+    last = {operand: index for index, value in enumerate(program.values) for operand in value.operands}
+    last |= dict.fromkeys(program.outputs, len(program.values))
+    written: list[tuple[str, int]] = []
+    lines: list[str] = []
+    count = 0
+    for index, value in enumerate(program.values):
+        text, level = _expression(value, [written[o] for o in value.operands], dialect)
+        if value.kind not in ("argument", "constant"):
+            spent = [o for o in value.operands if last[o] == index and program.values[o].kind in REUSABLE]
+            line = _reusing(value, [written[o][0] for o in value.operands], [written[o][0] for o in spent], dialect)
+            if line:
+                text = written[spent[0]][0]
+            else:
+                count += 1
+                while f"{prefix}{count}" in taken:
+                    count += 1
+                text, line = f"{prefix}{count}", f"{prefix}{count} = {text}"
+            lines.append(line)
+            level = CALL
+        written.append((text, level))
+    return lines, [written[output][0] for output in program.outputs]
+
+
+UFUNCS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
+UNARY = frozenset("neg sqrt exp log log1p expm1 sin cos sinh cosh tanh asinh abs".split())
+REUSABLE = UNARY | UFUNCS.keys() | {"polynomial", "hypot", "exact_hypot"}
+
+
+def _reusing(value, operands: list[str], spent: list[str], dialect: Dialect) -> str | None:
+    """The statement that writes a value over one of its operands, or None."""
+    if not spent:
+        return None
+    target = spent[0]
+    if value.kind in UFUNCS:
+        if operands[0] == target:
+            return f"{target} {INFIX[value.kind][0]}= {operands[1]}"
+        if value.kind in ("add", "mul"):
+            return f"{target} {INFIX[value.kind][0]}= {operands[0]}"
+        return f"np.{UFUNCS[value.kind]}({operands[0]}, {operands[1]}, out={target})"
+    if value.kind == "neg":
+        return f"np.negative({target}, out={target})"
+    if value.kind in UNARY:
+        return dialect.calls[value.kind].format(f"{target}, out={target}")
+    return None
 
 
 def _expression(value, operands: list[tuple[str, int]], dialect: Dialect) -> tuple[str, int]:

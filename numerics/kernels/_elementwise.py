@@ -28,17 +28,20 @@ def elementwise(core, names, positive, arguments):
     shapes that do not broadcast.
     """
     arrays = [a if type(a) is np.ndarray and a.dtype is _DOUBLE else _as_real(n, a) for n, a in zip(names, arguments)]
-    for name, array in zip(names, arrays):
-        if name in positive and (array <= 0).any():
-            _refuse(name, array)
+    guarded = [i for i, name in enumerate(names) if name in positive]
     plain = all(a.dtype is _DOUBLE for a in arrays)
     dtype = _DOUBLE if plain else _result_dtype(arguments, arrays)
     shapes = {a.shape for a in arrays if a.ndim}
     with np.errstate(**_QUIET):
         if len(shapes) > 1 or max(a.size for a in arrays) > BLOCK:
-            return _in_blocks(core, arrays, dtype)
+            return _in_blocks(core, arrays, dtype, names, guarded)
+        for i in guarded:
+            _refuse(names[i], arrays[i])
         shape = shapes.pop() if shapes else ()
-        return _finished(core(*(arrays if plain else [a.astype(_DOUBLE) for a in arrays])), shape, dtype)
+        # a core writes over its own temporaries: they must all have the full shape
+        full = [a if a.shape == shape and shape else np.broadcast_to(a, shape or (1,)) for a in arrays]
+        out = core(*(full if plain else [a.astype(_DOUBLE) for a in full]))
+        return _finished(out if shape else np.asarray(out).reshape(-1)[0], shape, dtype)
 
 
 def broadcast(core, names, positive, arguments):
@@ -48,7 +51,7 @@ def broadcast(core, names, positive, arguments):
     """
     arrays = [_as_real(n, a) for n, a in zip(names, arguments)]
     for name, array in zip(names, arrays):
-        if name in positive and (array <= 0).any():
+        if name in positive:
             _refuse(name, array)
     dtype = _result_dtype(arguments, arrays)
     arrays = [a.astype(_DOUBLE, copy=False) for a in arrays]
@@ -74,7 +77,7 @@ def _finished(result, shape, dtype):
     return (result if result.shape == shape else np.broadcast_to(result, shape).copy())[()]
 
 
-def _in_blocks(core, arrays, dtype):
+def _in_blocks(core, arrays, dtype, names, guarded):
     flags = ("external_loop", "buffered", "zerosize_ok", "delay_bufalloc")
     roles = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     types = [_DOUBLE] * len(arrays) + [dtype]
@@ -82,6 +85,8 @@ def _in_blocks(core, arrays, dtype):
     with walk:
         walk.reset()
         for *inputs, out in walk:
+            for i in guarded:  # here, where the block is in the cache
+                _refuse(names[i], inputs[i])
             out[...] = core(*inputs)
         return walk.operands[-1][()]
 
@@ -101,8 +106,10 @@ def _result_dtype(arguments, arrays):
 
 
 def _refuse(name, array):
-    value = array[array <= 0].flat[0]
-    raise ValueError(f"{name} = {value!r} is not allowed: it must be > 0")
+    """Raise ValueError if an entry is not positive (NaN passes: the result is NaN)."""
+    bad = array <= 0
+    if bad.any():
+        raise ValueError(f"{name} = {array[bad].flat[0]!r} is not allowed: it must be > 0")
 
 
 def patch(out, where, core, *arguments):

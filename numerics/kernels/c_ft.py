@@ -5,18 +5,33 @@ c_FT = c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2; lam is normalised,
 Formula:   c*(lam + 1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2
 Computed:  ScaledSum(lam, c, hypot(beta_pt, c), gamma**2/2)
 Source:    derivations.fine_tuning, result c_ft
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 2.1 ulp over
+           102720 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
+
+import numpy as np
 
 from numerics.kernels._elementwise import elementwise, hypot
 
 
 def _core(beta_pt, c, lam, gamma):
     t1 = hypot(beta_pt, c)
-    t2 = t1 + c
-    t3 = 1.0 + lam
-    return t2 * t3 + (0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3))
+    t2 = gamma * gamma
+    t2 *= 0.5
+    t3 = t1 + c
+    t4 = 1.0 + lam
+    t5 = t3 * t4
+    t6 = t4 - 1.0
+    np.subtract(lam, t6, out=t6)
+    t6 *= t3
+    t3 -= t1
+    np.subtract(c, t3, out=t3)
+    t3 *= t4
+    t6 += t3
+    t2 += t6
+    t5 += t2
+    return t5
 
 
 def c_ft(beta_pt, c, lam, gamma):

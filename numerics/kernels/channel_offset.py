@@ -22,9 +22,16 @@ def _far(delta, u0, c_ft, g):
 
 def _core(delta, u0, c_ft, g):
     t1 = 0.5 * delta
-    t2 = t1 + u0
-    size = np.abs(t2)
-    out = t1 * g + 2.0 * np.sinh(t1) * (c_ft * np.cosh(t2))
+    t2 = t1 * g
+    t3 = np.sinh(t1)
+    t1 += u0
+    t4 = np.cosh(t1)
+    t4 *= c_ft
+    t3 *= 2.0
+    t3 *= t4
+    t2 += t3
+    size = np.abs(t1)
+    out = t2
     out = patch(out, size > 700.0, _far, delta, u0, c_ft, g)
     return out
 

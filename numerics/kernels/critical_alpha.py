@@ -18,8 +18,18 @@ from numerics.kernels._elementwise import elementwise
 
 
 def _core(threshold):
-    t1 = 0.7978845608028654 * np.exp(-(0.5 * (threshold * threshold)))
-    return t1 / (threshold + t1 - threshold * special.erfc(0.7071067811865476 * threshold))
+    t1 = threshold * threshold
+    t1 *= 0.5
+    np.negative(t1, out=t1)
+    np.exp(t1, out=t1)
+    t1 *= 0.7978845608028654
+    t2 = threshold + t1
+    t3 = 0.7071067811865476 * threshold
+    t4 = special.erfc(t3)
+    t5 = threshold * t4
+    t2 -= t5
+    t1 /= t2
+    return t1
 
 
 def critical_alpha(threshold):

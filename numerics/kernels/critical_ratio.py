@@ -16,8 +16,16 @@ from numerics.kernels._elementwise import elementwise
 
 
 def _core(threshold):
-    t1 = 1.2533141373155003 * threshold * np.exp(0.5 * (threshold * threshold)) * special.erfc(0.7071067811865476 * threshold)
-    return 1.0 - t1
+    t1 = threshold * threshold
+    t1 *= 0.5
+    np.exp(t1, out=t1)
+    t2 = 0.7071067811865476 * threshold
+    t3 = special.erfc(t2)
+    t4 = 1.2533141373155003 * threshold
+    t4 *= t1
+    t4 *= t3
+    np.subtract(1.0, t4, out=t4)
+    return t4
 
 
 def critical_ratio(threshold):

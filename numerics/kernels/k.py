@@ -5,7 +5,8 @@ k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised
 Formula:   4*(c*(lam + 1)*(sqrt(beta_pt**2/c**2 + 1) + 1) + gamma**2/2)**2
 Computed:  4*SquaredScaledSum(lam, c, ExactHypot(beta_pt, c), gamma**2/2)
 Source:    derivations.fine_tuning, result k
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 3.5 ulp over
+           67389 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
 
@@ -24,14 +25,32 @@ def _far(beta_pt, c, lam, gamma):
 
 def _core(beta_pt, c, lam, gamma):
     t1 = np.hypot(beta_pt, c)
-    t2 = t1 + c
-    t3 = 1.0 + lam
-    t4 = t2 * t3
-    t5 = 0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3)
-    t6 = t4 + t5
-    t7 = t6 - t4
-    size = np.abs(t6)
-    out = 4.0 * (2.0 * t6 * (t4 - (t6 - t7) + (t5 - t7)) + t6 * t6)
+    t2 = gamma * gamma
+    t2 *= 0.5
+    t3 = t1 + c
+    t4 = 1.0 + lam
+    t5 = t3 * t4
+    t6 = t4 - 1.0
+    np.subtract(lam, t6, out=t6)
+    t6 *= t3
+    t3 -= t1
+    np.subtract(c, t3, out=t3)
+    t3 *= t4
+    t6 += t3
+    t2 += t6
+    t7 = t5 + t2
+    t8 = t7 - t5
+    t9 = t7 - t8
+    t5 -= t9
+    t2 -= t8
+    t5 += t2
+    t10 = 2.0 * t7
+    t10 *= t5
+    t11 = t7 * t7
+    t10 += t11
+    t10 *= 4.0
+    size = np.abs(t7)
+    out = t10
     out = patch(out, size > 3.273390607896142e+150, _far, beta_pt, c, lam, gamma)
     return out
 

@@ -9,11 +9,15 @@ Accuracy:  error within the condition of the arguments (see docs/kernels.md); te
 Generator: numerics.codegen 1, backend numpy
 """
 
+import numpy as np
+
 from numerics.kernels._elementwise import elementwise
 
 
 def _core(alpha, noise):
-    return noise / (alpha - 1.0)
+    t1 = alpha - 1.0
+    np.divide(noise, t1, out=t1)
+    return t1
 
 
 def least_squares_s2(alpha, noise):

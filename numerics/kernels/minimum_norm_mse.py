@@ -14,7 +14,11 @@ from numerics.kernels._elementwise import elementwise
 
 def _core(alpha, noise, power):
     t1 = 1.0 - alpha
-    return power * t1 + alpha * noise / t1
+    t2 = power * t1
+    t3 = alpha * noise
+    t3 /= t1
+    t2 += t3
+    return t2
 
 
 def minimum_norm_mse(alpha, noise, power):

@@ -5,7 +5,8 @@ min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat).
 Formula:   c_ft*(-sqrt(1 + x**2/c_ft**2) + 1 + x*asinh(x/c_ft)/c_ft)/2 + g*asinh(x/c_ft)**2/8
 Computed:  x*PotentialCore(x/(2*c_ft))/2 + AsinhRatio(x/c_ft)*Rounded(g*AsinhRatio(x/c_ft))/8
 Source:    derivations.scalar_channel, result moreau_envelope
-Accuracy:  error <= 16 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 16 ulp in float64 and float32 wherever the true result is normal; largest measured 8.9 ulp over
+           89391 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
 
@@ -27,14 +28,28 @@ def _far(x, g, c_ft):
 def _value(x, g, c_ft):
     t1 = 0.5 * x
     t2 = t1 / c_ft
-    t3 = t2 / (0.5 + np.sqrt(0.25 + t2 * t2))
-    t4 = t3 * t3
-    t5 = horner(t4, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    t6 = x / c_ft
-    t7 = np.arcsinh(t6)
-    size = np.abs(t6)
-    out = t1 * np.arcsinh(t2 + t2 * (t5 * t4)) + 0.125 * t7 * (g * t7)
-    out = patch(out, size > 3.273390607896142e+150, _far, x, g, c_ft)
+    t3 = t2 * t2
+    t3 += 0.25
+    np.sqrt(t3, out=t3)
+    t3 += 0.5
+    np.divide(t2, t3, out=t3)
+    t3 *= t3
+    t4 = horner(t3, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
+    t4 *= t3
+    t4 *= t2
+    t2 += t4
+    np.arcsinh(t2, out=t2)
+    t1 *= t2
+    t5 = x / c_ft
+    t6 = np.arcsinh(t5)
+    t7 = g * t6
+    t6 *= 0.125
+    t6 *= t7
+    t1 += t6
+    t5 *= t5
+    size = t5
+    out = t1
+    out = patch(out, size > 1.0715086071862673e+301, _far, x, g, c_ft)
     return out
 
 

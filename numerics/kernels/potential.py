@@ -5,7 +5,8 @@ q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_f
 Formula:   c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1)/2
 Computed:  beta*PotentialCore(beta/(2*c_ft))/2
 Source:    derivations.implicit_bias, result potential
-Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 2.8 ulp over
+           92686 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
 
@@ -22,12 +23,21 @@ def _far(beta, c_ft):
 def _core(beta, c_ft):
     t1 = 0.5 * beta
     t2 = t1 / c_ft
-    t3 = t2 / (0.5 + np.sqrt(0.25 + t2 * t2))
-    t4 = t3 * t3
+    t3 = t2 * t2
+    t4 = 0.25 + t3
+    np.sqrt(t4, out=t4)
+    t4 += 0.5
+    np.divide(t2, t4, out=t4)
+    t4 *= t4
     t5 = horner(t4, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    size = np.abs(t2)
-    out = t1 * np.arcsinh(t2 + t2 * (t5 * t4))
-    out = patch(out, size > 3.273390607896142e+150, _far, beta, c_ft)
+    t5 *= t4
+    t5 *= t2
+    t2 += t5
+    np.arcsinh(t2, out=t2)
+    t1 *= t2
+    size = t3
+    out = t1
+    out = patch(out, size > 1.0715086071862673e+301, _far, beta, c_ft)
     return out
 
 

@@ -11,7 +11,8 @@ Computed:  -Rounded(beta_pt/(c + gamma**2/(2*(lam + 1)) + ExactHypot(beta_pt, c)
            c))*Rounded(TanhHalf(beta/(2*ScaledSum(lam, c, ExactHypot(beta_pt, c),
            gamma**2/2)))/PotentialCore(beta/(2*ScaledSum(lam, c, ExactHypot(beta_pt, c), gamma**2/2))))
 Source:    derivations.metrics, result pretraining_dependence
-Accuracy:  error <= 6 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 7 ulp in float64 and float32 wherever the true result is normal; largest measured 5.8 ulp over
+           85206 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
 
@@ -42,18 +43,47 @@ def _near(beta, beta_pt, c, lam, gamma):
 
 
 def _core(beta, beta_pt, c, lam, gamma):
-    t1 = 1.0 + lam
-    t2 = 0.5 * (gamma * gamma)
-    t3 = np.hypot(beta_pt, c)
-    t4 = t3 + c
-    t5 = 0.5 * beta / (t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1)))
-    t6 = t5 / (0.5 + np.sqrt(0.25 + t5 * t5))
-    t7 = t6 * t6
-    t8 = horner(t7, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    size = np.abs(t5)
-    out = -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (t6 / np.arcsinh(t5 + t5 * (t8 * t7))))
-    out = patch(out, size > 3.273390607896142e+150, _far, beta, beta_pt, c, lam, gamma)
-    out = patch(out, size < 3.054936363499605e-151, _near, beta, beta_pt, c, lam, gamma)
+    t1 = gamma * gamma
+    t2 = 1.0 + lam
+    t1 *= 0.5
+    t3 = t1 / t2
+    t4 = np.hypot(beta_pt, c)
+    t3 += c
+    t3 += t4
+    np.divide(beta_pt, t3, out=t3)
+    t5 = beta_pt / t4
+    t6 = t4 + c
+    t7 = t6 * t2
+    t8 = t2 - 1.0
+    np.subtract(lam, t8, out=t8)
+    t8 *= t6
+    t6 -= t4
+    np.subtract(c, t6, out=t6)
+    t6 *= t2
+    t8 += t6
+    t1 += t8
+    t7 += t1
+    t9 = 0.5 * beta
+    t9 /= t7
+    t10 = t9 * t9
+    t11 = 0.25 + t10
+    np.sqrt(t11, out=t11)
+    t11 += 0.5
+    np.divide(t9, t11, out=t11)
+    t12 = t11 * t11
+    t13 = horner(t12, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
+    t13 *= t12
+    t13 *= t9
+    t9 += t13
+    np.arcsinh(t9, out=t9)
+    t11 /= t9
+    t3 *= t5
+    t3 *= t11
+    np.negative(t3, out=t3)
+    size = t10
+    out = t3
+    out = patch(out, size > 1.0715086071862673e+301, _far, beta, beta_pt, c, lam, gamma)
+    out = patch(out, size < 9.332636185032189e-302, _near, beta, beta_pt, c, lam, gamma)
     return out
 
 

@@ -5,7 +5,8 @@
 Formula:   -asinh(x/c_ft)/(2*(1 + g/(2*c_ft*sqrt(1 + x**2/c_ft**2))))
 Computed:  -AsinhRatio(x/c_ft)/(2*(g/(2*hypot(c_ft, x)) + 1))
 Source:    derivations.scalar_channel, result stationarity
-Accuracy:  error <= 8 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 8 ulp in float64 and float32 wherever the true result is normal; largest measured 6.0 ulp over
+           90079 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
 
@@ -22,9 +23,18 @@ def _far(x, g, c_ft):
 
 def _value(x, g, c_ft):
     t1 = x / c_ft
-    size = np.abs(t1)
-    out = -(0.5 * np.arcsinh(t1) / (1.0 + 0.5 * g / hypot(c_ft, x)))
-    out = patch(out, size > 3.273390607896142e+150, _far, x, g, c_ft)
+    t2 = np.arcsinh(t1)
+    t3 = hypot(c_ft, x)
+    t4 = 0.5 * g
+    t4 /= t3
+    t4 += 1.0
+    t2 *= 0.5
+    t2 /= t4
+    np.negative(t2, out=t2)
+    t1 *= t1
+    size = t1
+    out = t2
+    out = patch(out, size > 1.0715086071862673e+301, _far, x, g, c_ft)
     return out
 
 

@@ -19,11 +19,28 @@ from numerics.kernels._elementwise import elementwise
 
 
 def _core(alpha, noise, power, penalty):
-    t1 = 1.0 + penalty
-    t2 = t1 - alpha
-    t3 = t1 + np.sqrt(4.0 * alpha * penalty + t2 * t2) - alpha
-    t4 = 1.0 + 0.5 * t3 / alpha
-    return (noise + 0.25 * power * (t3 * t3) / alpha) / (alpha * (t4 * t4) - 1.0)
+    t1 = 4.0 * alpha
+    t1 *= penalty
+    t2 = 1.0 + penalty
+    t3 = t2 - alpha
+    t3 *= t3
+    t1 += t3
+    np.sqrt(t1, out=t1)
+    t2 += t1
+    t2 -= alpha
+    t4 = t2 * t2
+    t5 = 0.25 * power
+    t5 *= t4
+    t5 /= alpha
+    t5 += noise
+    t2 *= 0.5
+    t2 /= alpha
+    t2 += 1.0
+    t2 *= t2
+    t2 *= alpha
+    t2 -= 1.0
+    t5 /= t2
+    return t5
 
 
 def ridge_mse(alpha, noise, power, penalty):

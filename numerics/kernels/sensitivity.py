@@ -7,7 +7,8 @@ Formula:   beta_pt**2*(lam + 1)/(c*sqrt(beta_pt**2/c**2 + 1)*(c*(lam + 1)*(sqrt(
 Computed:  Rounded(beta_pt/(c + gamma**2/(2*(lam + 1)) + ExactHypot(beta_pt, c)))*Rounded(beta_pt/ExactHypot(beta_pt,
            c))
 Source:    derivations.metrics, result sensitivity
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal
+Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 3.9 ulp over
+           85649 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
 
@@ -17,8 +18,17 @@ from numerics.kernels._elementwise import elementwise
 
 
 def _core(beta_pt, c, lam, gamma):
-    t1 = np.hypot(beta_pt, c)
-    return beta_pt / (c + 0.5 * (gamma * gamma) / (1.0 + lam) + t1) * (beta_pt / t1)
+    t1 = gamma * gamma
+    t2 = 1.0 + lam
+    t1 *= 0.5
+    t1 /= t2
+    t3 = np.hypot(beta_pt, c)
+    t1 += c
+    t1 += t3
+    np.divide(beta_pt, t1, out=t1)
+    np.divide(beta_pt, t3, out=t3)
+    t1 *= t3
+    return t1
 
 
 def sensitivity(beta_pt, c, lam, gamma):

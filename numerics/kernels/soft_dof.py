@@ -16,7 +16,12 @@ from numerics.kernels._elementwise import elementwise
 
 
 def _core(theta, s2, tau2):
-    return special.erfc(0.7071067811865476 * theta / np.sqrt(s2 + tau2))
+    t1 = s2 + tau2
+    np.sqrt(t1, out=t1)
+    t2 = 0.7071067811865476 * theta
+    t2 /= t1
+    t3 = special.erfc(t2)
+    return t3
 
 
 def soft_dof(theta, s2, tau2):

@@ -27,15 +27,45 @@ from numerics.kernels._elementwise import elementwise
 
 def _core(theta, s2, tau2):
     t1 = s2 + tau2
-    t2 = 1.0 - tau2 / t1
+    t2 = tau2 / t1
+    np.subtract(1.0, t2, out=t2)
+    t2 *= t2
     t3 = theta * theta
-    t4 = np.exp(-(0.5 * t3 / t1))
+    t4 = 0.5 * t3
+    t4 /= t1
+    np.negative(t4, out=t4)
+    np.exp(t4, out=t4)
     t5 = np.sqrt(t1)
     t6 = 0.7978845608028654 * theta
-    t7 = t6 * t4 / t5
-    t8 = special.erfc(0.7071067811865476 * theta / t5)
-    t9 = t2 * t2 * (t7 + t8) + tau2 * tau2 * (1.0 - t7 - t8) / (t1 * t1) + t3 * t8 / t1 - t6 * (2.0 - 2.0 * tau2 / t1) * t4 / t5
-    return t1 * t9 + s2 * tau2 / t1
+    t7 = t6 * t4
+    t7 /= t5
+    t8 = 0.7071067811865476 * theta
+    t8 /= t5
+    t9 = special.erfc(t8)
+    t10 = t7 + t9
+    t2 *= t10
+    t11 = tau2 * tau2
+    np.subtract(1.0, t7, out=t7)
+    t7 -= t9
+    t12 = t1 * t1
+    t11 *= t7
+    t11 /= t12
+    t3 *= t9
+    t3 /= t1
+    t2 += t11
+    t2 += t3
+    t13 = 2.0 * tau2
+    t13 /= t1
+    np.subtract(2.0, t13, out=t13)
+    t6 *= t13
+    t6 *= t4
+    t6 /= t5
+    t2 -= t6
+    t2 *= t1
+    t14 = s2 * tau2
+    t14 /= t1
+    t2 += t14
+    return t2
 
 
 def soft_error(theta, s2, tau2):

@@ -13,7 +13,10 @@ from numerics.kernels._elementwise import elementwise
 
 
 def _core(s2, pull, alpha):
-    return pull * pull * s2 / alpha
+    t1 = pull * pull
+    t1 *= s2
+    t1 /= alpha
+    return t1
 
 
 def training_error(s2, pull, alpha):

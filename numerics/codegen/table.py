@@ -1,0 +1,144 @@
+"""The accuracy and speed table: every kernel beside the calls it cannot avoid and beside the naive textbook code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import numpy as np
+
+__all__ = ["accuracy_and_speed", "c_ratio", "lost_digits", "speed_ratios"]
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+
+
+def _seconds(call: Callable[[], object], size: int) -> float:
+    """Median seconds of one call, over enough calls to fill about a tenth of a second."""
+    call()
+    rounds = max(5, min(400, int(4e6 / size)))
+    spent = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        call()
+        spent.append(time.perf_counter() - begun)
+    return median(spent)
+
+
+def _arguments(name: str, size: int) -> list[np.ndarray]:
+    """Typical arguments: signs mixed, ratios over six orders of magnitude."""
+    from numerics.codegen.formulas import formula
+
+    rng = np.random.default_rng(size)
+    columns = []
+    for argument in formula(name).arguments.values():
+        magnitude = np.exp(rng.uniform(np.log(1e-3), np.log(1e3), size))
+        if argument == "lam":
+            magnitude = rng.uniform(-1.0, 1.0, size)
+        elif argument in ("beta", "beta_pt", "z", "t"):
+            magnitude *= rng.choice([-1.0, 1.0], size)
+        columns.append(np.clip(magnitude, -300, 300) if argument == "t" else magnitude)
+    return columns
+
+
+def _raw(name: str, columns: list[np.ndarray]) -> Callable[[], object]:
+    """The transcendental calls a kernel cannot avoid: what its time is a multiple of."""
+    first = columns[0]
+    small = np.clip(first, -300.0, 300.0)
+    if name in ("dual_map", "dual_map_derivative"):
+        return lambda: np.sinh(small)
+    if name == "potential_derivative":
+        return lambda: np.arcsinh(first)
+    if name in ("c_ft", "k", "sensitivity", "potential_second_derivative"):
+        other = columns[1]
+        return lambda: np.hypot(first, other)
+    if name == "pretraining_dependence":
+        return lambda: (np.hypot(first, columns[1]), np.arcsinh(first), np.sinh(small))
+    return lambda: (np.arcsinh(first), np.sinh(small))
+
+
+def speed_ratios(name: str, sizes: Sequence[int] = SIZES) -> list[float]:
+    """Time of the NumPy kernel over the time of the calls it cannot avoid, per array size."""
+    from numerics.codegen.kernel import kernel
+
+    function, ratios = kernel(name).function, []
+    for size in sizes:
+        columns = _arguments(name, size)
+        ratios.append(_seconds(lambda c=columns: function(*c), size) / _seconds(_raw(name, columns), size))
+    return ratios
+
+
+def lost_digits(name: str, count: int = 2000) -> tuple[float, float]:
+    """(decimal digits lost by the naive lambdify of the textbook form at worst, its time over the kernel's)."""
+    import sympy as sp
+
+    from numerics.codegen.kernel import kernel
+    from numerics.codegen.verify import truth
+
+    held = kernel(name)
+    naive = sp.lambdify(list(held.passes.arguments), held.formula, "numpy")
+    true = truth(name, count)
+    usual = (np.abs(true.value) > 1e-290) & (np.abs(true.value) < 1e290)
+    with np.errstate(all="ignore"):
+        error = np.abs(naive(*true.points[usual].T) - true.value[usual]) / np.abs(true.value[usual])
+    worst = np.nanmax(np.where(np.isfinite(error), error, 1.0))
+    columns = _arguments(name, 100_000)
+    with np.errstate(all="ignore"):
+        slower = _seconds(lambda: naive(*columns), 100_000) / _seconds(lambda: held.function(*columns), 100_000)
+    return float(np.clip(16 + np.log10(max(worst, 1e-16)), 0, 16)), slower
+
+
+C_LOOP = """
+#include <math.h>
+#include <stddef.h>
+void calls(size_t n, const double *x, const double *y, double *out)
+{
+    for (size_t i = 0; i < n; ++i) out[i] = asinh(x[i] / y[i]) + sinh(x[i]);
+}
+"""
+
+
+def c_ratio(name: str = "potential", size: int = 100_000) -> float:
+    """Time of the compiled C loop over that of a loop with one asinh and one sinh, same compiler and flags."""
+    import ctypes
+    import tempfile
+    from pathlib import Path
+
+    from numerics.codegen.compile_c import build
+    from numerics.codegen.kernel import kernel
+
+    held = kernel(name, "c")
+    columns = _arguments(name, size)
+    columns[0] = np.clip(columns[0], -30, 30)
+    out = np.empty(size)
+    pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in (*columns, out)]
+    times = []
+    for text, header, function in ((held.source, held.header, f"ptft_{name}_array"), (C_LOOP, "", "calls")):
+        with tempfile.TemporaryDirectory() as folder:
+            library = ctypes.CDLL(str(build(text, header, Path(folder))))
+        loop = getattr(library, function)
+        loop.argtypes, loop.restype = [ctypes.c_size_t, *[type(pointers[0])] * len(pointers)], None
+        times.append(_seconds(lambda call=loop: call(size, *pointers), size))
+    return times[0] / times[1]
+
+
+def accuracy_and_speed(names: Sequence[str], sizes: Sequence[int] = SIZES, count: int = 3000) -> str:
+    """The table as Markdown: contract, ulp measured now per backend, speed ratios, digits the textbook form loses."""
+    from numerics.codegen.formulas import formula
+    from numerics.codegen.verify import compare, implementations, measurable, truth
+
+    head = ["kernel", "contract", "numpy", "torch", "c", *(f"time at {size:.0e}".replace("e+0", "e") for size in sizes)]
+    rows = [[*head, "textbook loses", "textbook time"]]
+    for name in names:
+        if name not in measurable():
+            continue
+        found = compare(implementations(name), truth(name, count))
+        ulps = [f"{found[b].ulp:.2f}" if b in found else "-" for b in ("numpy", "torch", "c")]
+        ratios = [f"{ratio:.1f}" for ratio in speed_ratios(name, sizes)]
+        lost = ["-", "-"]
+        if not formula(name).implicit:
+            digits, slower = lost_digits(name)
+            lost = [f"{digits:.0f} digits", f"{slower:.1f}"]
+        rows.append([name, f"{formula(name).ulp:g} ulp", *ulps, *ratios, *lost])
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
