@@ -88,16 +88,15 @@ def step_html(step: Step) -> str:
     used = f" Uses: {', '.join(earlier.name for earlier in step.given)}." if step.given else ""
     word = "" if step.kind == "definition" else f"<i>{_MARK[verdict.level]}</i>: {html.escape(verdict.evidence)}. "
     return (
-        f"<li><b>{html.escape(step.name)}</b> ({step.kind})<br>$$ {html.escape(latex(step.claim))} $$"
-        f"{html.escape(step.reason + used)}<br><small>{word}"
-        f"<i>Source</i>: {html.escape(step.source)}.</small></li>"
+        f"<div><b>{html.escape(step.name)}</b> ({step.kind})<br>$$ {html.escape(latex(step.claim))} $$"
+        f"{html.escape(step.reason + used)}<br><small>{word}<i>Source</i>: {html.escape(step.source)}.</small></div>"
     )
 
 
 def to_html(derivation: Derivation) -> str:
     """The whole derivation as an HTML fragment."""
     counts = _counted(derivation.check().counts)
-    steps = "".join(step_html(step) for step in derivation.steps)
+    steps = "".join(f"<li>{step_html(step)}</li>" for step in derivation.steps)
     return (
         f"<div><h3>{html.escape(derivation.title)}</h3><p>{html.escape(derivation.summary)}</p><p>Ledger: {counts}.</p>"
         f"<ol>{steps}</ol><p>Result:</p>$$ {html.escape(latex(derivation.result))} $$</div>"

@@ -90,6 +90,11 @@ class Step:
 
         return step_markdown(self)
 
+    def _repr_html_(self) -> str:
+        from derivations.ledger.show import step_html
+
+        return step_html(self)
+
     def _repr_latex_(self) -> str:
         from derivations.ledger.show import latex
 
