@@ -10,6 +10,7 @@ import argparse
 import os
 import re
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -29,6 +31,11 @@ class Failure(Exception):
 
 def run(master, timeout):
     """Execute one master; write the .ipynb beside it even when it fails, so that the outputs can be read."""
+    with tempfile.TemporaryDirectory(prefix="nb") as sockets:
+        _run(master, timeout, sockets)
+
+
+def _run(master, timeout, sockets):
     notebook = jupytext.read(master)
     if not any(cell.cell_type == "code" for cell in notebook.cells):
         raise Failure(f"{master.name}: no code cell, so nothing would be checked")
@@ -40,7 +47,9 @@ def run(master, timeout):
     # The kernel is this very Python, whatever kernels are registered on the machine. The manager must be the
     # asynchronous one: with the blocking one nbclient cannot notice that a kernel died and waits for ever.
     kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=40"]
-    manager = AsyncKernelManager(kernel_cmd=kernel)
+    # Files as sockets, because another user of the machine could read what goes over TCP.
+    files = {"transport": "ipc", "ip": f"{sockets}/k"} if os.name == "posix" else {}
+    manager = AsyncKernelManager(kernel_cmd=kernel, **files)
     client = NotebookClient(
         notebook, km=manager, timeout=timeout, startup_timeout=120, on_cell_execute=remember,
         resources={"metadata": {"path": str(master.parent)}},
@@ -58,6 +67,7 @@ def run(master, timeout):
         raise Failure(f"{_place(master, at)} killed its kernel") from None
     finally:
         watchdog.cancel()
+        run_sync(manager.shutdown_kernel)(now=True)  # nbclient leaves a manager that it was given to its giver
         nbformat.write(notebook, master.with_suffix(".ipynb"))
 
 
