@@ -246,8 +246,9 @@ def measure(record: dict, name: str) -> float:
 def judge(rows: list[Row], found: dict[str, dict[int, dict]]) -> list[tuple[Row, Comparison | None, float, str]]:
     """(row, comparison, corrected p, verdict) over the seeds that all cells of the row have; Holm within each claim.
 
-    A row with fewer than two such seeds has no comparison and the verdict "not run". Diverged runs (not finite) are
-    left out of a row; the number of pairs shows it.
+    A row with fewer than two such seeds has no comparison and the verdict "not run". Values that are not finite (the
+    features of a diverged run) are left out of a row, and the number of pairs shows it; the accuracy of such a run
+    counts.
     """
     compared = []
     for row in rows:

@@ -12,8 +12,11 @@ for any loss and any stopping time.
 - ``PD = (1 - l-order) S`` (THEORY section 4).
 
 For other networks the two numbers are those of the diagonal network that allocates in the same way: an operational
-definition, stated as such. Probes may be noisy: shares are pooled over probes, and intervals are bootstrap percentiles
-over probes of each family, expanded as Student's t expands a normal interval for so few (Hesterberg 2015).
+definition, stated as such. It presupposes that the two features share the target between them. Where the responses to
+the parts do not add up to the response to the whole (``additivity``), the outcome is "uncertain" whatever the intervals.
+
+Probes may be noisy: shares are pooled over probes, and intervals are bootstrap percentiles over probes of each family,
+expanded as Student's t expands a normal interval for so few (Hesterberg 2015).
 """
 
 from __future__ import annotations
@@ -28,10 +31,11 @@ from numerics import kernels
 from numerics.networks.probes import Probe, Tunable
 from numerics.validate import check_count, check_number
 
-__all__ = ["BiasEstimate", "allocations", "estimate_bias", "regime_of"]
+__all__ = ["BiasEstimate", "estimate_bias", "regime_of"]
 
 GRID = 400  # scales tried between LOW and HIGH, in units of the amplitude; interpolated between
 LOW, HIGH = 1e-12, 1e4
+ADDITIVE = (0.4, 1.25)  # outside, the features do not share the target between them
 CORNERS = {"I": (1.0, 0.0), "II": (2.0, -1.0), "III": (2.0, 0.0)}
 
 
@@ -46,6 +50,8 @@ class BiasEstimate:
         where ``saturated`` says so.
     regime : "I", "II", "III", "IV", "mixed", or "uncertain".
     saturated : "lazy" (the weaker feature received its full share or more), "rich" (nothing) or "".
+    additivity : what the two features explain of the response to the probes themselves; 1 when they share it fully,
+        less when other features took part, more when the network's response is not a sum over features.
     allocation : (probes, 2) what each feature received. level : of the intervals. message : one sentence.
     """
 
@@ -57,6 +63,7 @@ class BiasEstimate:
     sensitivity: float
     regime: str
     saturated: str
+    additivity: float
     allocation: np.ndarray
     level: float
     message: str
@@ -99,7 +106,8 @@ def estimate_bias(
     for kind, found in families.items():
         if len(found) < 3:
             raise ValueError(f"probes holds {len(found)} of kind {kind!r}: at least 3 are needed for an interval")
-    allocation = allocations(model, probes)
+    allocation, whole = _respond(model, probes)
+    additivity = float(np.sum(allocation * [p.load for p in probes]) / np.sum(whole))
     rng = np.random.default_rng([check_count("seed", seed, 0), 2606])
     draws = {kind: _resample(len(rows), bootstrap, rng) for kind, rows in families.items()}
     scale, curve = _predicted_shares([probes[i] for i in families["recruitment"]], allocation[families["recruitment"]])
@@ -108,18 +116,22 @@ def estimate_bias(
     order = kernels.ell_order(np.full_like(c, amplitude), c)
     dependence = (1.0 - order) * slope
     few = min(len(rows) for rows in families.values())
-    return _summary(order, dependence, c, slope, scale, allocation, level, width, few)
+    return _summary(order, dependence, c, slope, scale, allocation, additivity, level, width, few)
 
 
-def allocations(model: Tunable, probes: Sequence[Probe]) -> np.ndarray:
-    """(probes, 2) responses of the fine-tuned models to each feature alone, in the direction of the target."""
-    rows = []
+def _respond(model: Tunable, probes: Sequence[Probe]) -> tuple[np.ndarray, np.ndarray]:
+    """Responses of the fine-tuned models, signed as the target: (probes, 2) to each feature, (probes,) to x."""
+    rows, whole = [], []
     for i, probe in enumerate(probes):
-        response = np.asarray(model.finetune(probe.x, probe.y)(probe.x_test), dtype=float).reshape(-1)
-        if response.shape != (2,) or not np.isfinite(response).all():
+        change = model.finetune(probe.x, probe.y)
+        response, own = (np.asarray(change(inputs), dtype=float).reshape(-1) for inputs in (probe.x_test, probe.x))
+        if response.shape != (2,) or not (np.isfinite(response).all() and np.isfinite(own).all()):
             raise ValueError(f"probe {i}: fine-tuning gave responses {response!r:.60}, two finite numbers are needed")
         rows.append(response * np.sign(np.sum(probe.y)))
-    return np.array(rows)
+        whole.append(float(np.mean(own * np.sign(probe.y))))
+    if not np.sum(whole) > 0.0:
+        raise ValueError("the probes' own inputs received nothing after fine-tuning: was the model trained?")
+    return np.array(rows), np.array(whole)
 
 
 def _resample(n: int, times: int, rng: np.random.Generator) -> np.ndarray:
@@ -197,7 +209,7 @@ def _tails(level: float, n: int) -> list[float]:
     return [float(stats.norm.cdf(-reach)), float(stats.norm.cdf(reach))]
 
 
-def _summary(order, dependence, c, slope, scale, allocation, level, width, few) -> BiasEstimate:
+def _summary(order, dependence, c, slope, scale, allocation, additivity, level, width, few) -> BiasEstimate:
     tails = _tails(level, few)
     intervals = [tuple(float(v) for v in np.quantile(values[1:], tails)) for values in (order, dependence)]
     names = [regime_of(o, d) for o, d in zip(order[1:], dependence[1:], strict=True)]
@@ -205,16 +217,20 @@ def _summary(order, dependence, c, slope, scale, allocation, level, width, few) 
     agreed = names.count(name) / len(names)
     wide = max(high - low for low, high in intervals)
     end = "lazy" if c[0] >= scale[-1] * 0.999 else "rich" if c[0] <= scale[0] * 1.001 else ""
-    certain = wide <= width and agreed >= 0.8
+    shared = ADDITIVE[0] <= additivity <= ADDITIVE[1]
+    certain = wide <= width and agreed >= 0.8 and shared
     message = f"l-order {order[0]:.3f} [{intervals[0][0]:.3f}, {intervals[0][1]:.3f}], PD {dependence[0]:.3f} "
     message += f"[{intervals[1][0]:.3f}, {intervals[1][1]:.3f}] ({level:.0%}): "
     if certain:
         message += f"regime {name} in {agreed:.0%} of the resamples"
+    elif not shared:
+        message += f"uncertain, the responses to the two features add up to {additivity:.2f} of the response to both: "
+        message += "they do not share the target between them"
     elif wide > width:
         message += f"uncertain, the wider interval spans {wide:.2f} (at most {width:g} is accepted): use more probes"
     else:
         message += f"uncertain, regime {name} in only {agreed:.0%} of the resamples"
     return BiasEstimate(
         float(order[0]), float(dependence[0]), *intervals, float(c[0]), float(slope[0]),
-        name if certain else "uncertain", end, allocation, level, message,
+        name if certain else "uncertain", end, additivity, allocation, level, message,
     )  # fmt: skip

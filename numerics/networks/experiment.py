@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from numerics.networks import data as datasets
-from numerics.networks.interventions import absolute_scale, reinitialise_readout, relative_scale
+from numerics.networks.interventions import absolute_scale, refresh_statistics, reinitialise_readout, relative_scale
 from numerics.networks.mlp import TwoLayer, teacher_pair
 from numerics.networks.representation import cka, effective_number_of_shared_dimensions, participation_ratio
 from numerics.networks.resnet import ResNet
@@ -63,8 +63,11 @@ class Intervention:
             raise ValueError(f"variant = {self.variant!r} needs earlier, the names of the layers to scale")
         object.__setattr__(self, "earlier", tuple(self.earlier))
 
-    def apply(self, model: nn.Module) -> None:
-        """Scale the layers of ``model`` in place; the readout is drawn again by the caller."""
+    def apply(self, model: nn.Module, x: np.ndarray) -> None:
+        """Scale the layers of ``model`` in place; the readout is drawn again by the caller.
+
+        Batch norms behind scaled weights get their running statistics from ``x``, the pretraining inputs.
+        """
         if self.kappa != 1.0:
             if self.variant == "preserve":
                 relative_scale(model, self.kappa)
@@ -73,6 +76,9 @@ class Intervention:
                 relative_scale(model, self.kappa, self.earlier, through=through)
         if self.factor != 1.0:
             absolute_scale(model, self.factor)
+        if self.factor != 1.0 or self.kappa != 1.0:
+            device = next(model.parameters()).device
+            refresh_statistics(model, torch.as_tensor(x).to(device))
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,7 @@ def run(experiment: Experiment, seed: int, cache: str | Path | None = None, prog
         model = build(experiment, stages.pt, seed + 10_000)
     else:
         model = copy.deepcopy(pretrained)
-    experiment.intervention.apply(model)
+    experiment.intervention.apply(model, stages.pt.x)
     start_fine_tuning(model, experiment, stages.ft, seed)
     config = replace(experiment.ft, seed=seed)
     path = None if cache is None else Path(cache) / f"ft-{_key(experiment, seed)}.pt"

@@ -11,8 +11,9 @@ Three knobs of the theory, and what they mean on a network:
 
 Normalisation layers divide a factor in front of them out again. In training mode the scale of such a layer then moves
 only its effective learning rate (as 1/kappa^2), and in evaluation mode outputs change until the running statistics
-follow. ``through="affine"`` is the faithful variant: it scales the affine parameters *behind* the normalisation, which
-set the size of the signal that the next layer sees. Reports name the normalisation layers found.
+follow (:func:`refresh_statistics` makes them). ``through="affine"`` is the faithful variant: it scales the affine
+parameters *behind* the normalisation, which set the size of the signal that the next layer sees. Reports name the
+normalisation layers found.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from numerics.validate import check_count, check_number
 
 __all__ = [
     "ScaleReport", "absolute_scale", "apply_exponents", "chain_exponents", "kappa_of_lam", "lam_of_kappa",
-    "reinitialise_readout", "relative_scale", "relative_scale_of",
+    "refresh_statistics", "reinitialise_readout", "relative_scale", "relative_scale_of",
 ]  # fmt: skip
 
 NORMALISATION = (
@@ -272,6 +273,32 @@ def reinitialise_readout(
     if before is not None and new.out_features != before.shape[-1]:
         before = probe = None  # nothing to compare
     return _report(model, "readout", factors, norms, before, probe, words)
+
+
+@torch.no_grad()
+def refresh_statistics(model: nn.Module, x: torch.Tensor, batch_size: int = 256) -> int:
+    """Running statistics of all batch norms, measured again on the inputs ``x``; returns how many layers have them.
+
+    After weights in front of a batch norm were scaled, its old statistics describe another signal: evaluation mode
+    would show a function that training mode never had. Each layer ends with the average over the batches.
+    """
+    layers = [m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
+    if not layers:
+        return 0
+    kept, modes = [m.momentum for m in layers], {m: m.training for m in model.modules()}
+    model.eval()
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None  # a plain average
+        layer.train()
+    for i in range(0, len(x), check_count("batch_size", batch_size)):
+        if len(x[i : i + batch_size]) > 1:
+            model(x[i : i + batch_size])
+    for layer, momentum in zip(layers, kept, strict=True):
+        layer.momentum = momentum
+    for module, mode in modes.items():
+        module.training = mode
+    return len(layers)
 
 
 @torch.no_grad()

@@ -45,7 +45,7 @@ def _quick() -> dict[str, Experiment]:
     image_ft = TrainConfig(lr=0.02, max_steps=600, stop_loss=0.01)
     sums = {"modulus": 30, "pt_label": 6, "ft_label": 5, "n_ft": 300}
     adam = {"optimizer": "adamw", "lr": 2e-3, "batch_size": 256}
-    sgd = {"optimizer": "sgd", "lr": 0.05, "batch_size": 256}
+    sgd = {"optimizer": "sgd", "lr": 0.05, "batch_size": 256, "clip": 1.0}
     flow = {"loss": "mse", "momentum": 0.9, "batch_size": 4096, "stop_loss": 1e-3}
     teacher = {"dim": 20, "pt_features": 4, "ft_features": 4, "shared": 4, "n_pt": 400, "n_ft": 40}
     mlp_pt, mlp_ft = TrainConfig(lr=0.02, max_steps=4000, **flow), TrainConfig(lr=0.01, max_steps=4000, **flow)
@@ -80,7 +80,8 @@ def _paper(path: str | None, device: str | None) -> dict[str, Experiment]:
     image_ft = TrainConfig(lr=1e-3, max_steps=20_000, stop_loss=0.01, record_every=200, **where)
     sums = {"modulus": 105, "pt_label": 15, "ft_label": 7, "n_ft": 2000}
     adam = {"optimizer": "adamw", "lr": 1e-3, "batch_size": 512, "max_steps": 20_000, "record_every": 200, **where}
-    sgd = {"optimizer": "sgd", "lr": 0.05, "batch_size": 512, "max_steps": 40_000, "record_every": 200, **where}
+    sgd = {"optimizer": "sgd", "lr": 0.05, "clip": 1.0, "batch_size": 512, "max_steps": 40_000, "record_every": 200}
+    sgd |= where
     flow = {"loss": "mse", "momentum": 0.9, "batch_size": 65_536, "stop_loss": 1e-4, "device": device}
     teacher = {"dim": 100, "pt_features": 10, "ft_features": 10, "shared": 10, "n_pt": 20_000, "n_ft": 300}
     stage = TrainConfig(lr=0.02, max_steps=100_000, record_every=500, **flow)

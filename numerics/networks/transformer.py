@@ -1,6 +1,7 @@
 """A small Transformer for modular arithmetic: three tokens ``a b =``, attention blocks with ReLU MLPs, one readout.
 
-No layer norm, so the scales of the layers mean what they say; weights start at standard deviation ``1/sqrt(fan_in)``.
+No layer norm, so the scales of the layers mean what they say; weights start at standard deviation ``1/sqrt(fan_in)``,
+embeddings at ``1/sqrt(dim)`` (vectors of length one).
 """
 
 from __future__ import annotations
@@ -96,8 +97,8 @@ class Transformer(nn.Module):
         kappa = check_number("balancedness", balancedness, 1e-3, 1e3)
         self.readout = "head"
         self.embedding, self.position = nn.Embedding(tokens, dim), nn.Embedding(length, dim)
-        nn.init.normal_(self.embedding.weight)
-        nn.init.normal_(self.position.weight)
+        nn.init.normal_(self.embedding.weight, std=dim**-0.5)
+        nn.init.normal_(self.position.weight, std=dim**-0.5)
         self.blocks = nn.Sequential(*[Block(dim, heads, hidden, causal) for _ in range(layers)])
         self.head = _linear(dim, classes)
         with torch.no_grad():

@@ -114,8 +114,8 @@ def test_a_model_that_follows_the_loads_exactly_is_lazy_and_one_that_takes_all_i
             self.second = second
 
         def finetune(self, x, y):
-            loading = x[0, 0] == x[0, 1]
-            return lambda inputs: np.array([0.5, 0.5] if loading else [1 - self.second, self.second])
+            beta = np.array([0.5, 0.5] if x[0, 0] == x[0, 1] else [1 - self.second, self.second])
+            return lambda inputs: inputs @ beta
 
     probes = [Probe("loading", np.ones((1, 2)), np.ones(1), np.eye(2), (1, 1), (1, 2))] * 3
     probes += [Probe("recruitment", np.array([[1, 0.5]]), np.ones(1), np.eye(2), (1, 0.5), (1, 1))] * 3
@@ -129,6 +129,20 @@ def test_a_model_that_follows_the_loads_exactly_is_lazy_and_one_that_takes_all_i
         estimate_bias(type("Zero", (), {"finetune": lambda *_: lambda i: np.zeros(2)})(), probes)
     with pytest.raises(ValueError, match="two finite numbers"):
         estimate_bias(type("Bad", (), {"finetune": lambda *_: lambda i: np.full(2, np.nan)})(), probes)
+
+
+def test_features_that_do_not_share_the_target_are_uncertain():
+    class Saturating:  # answers 1 to anything: the parts add up to more than the whole
+        def finetune(self, x, y):
+            return lambda inputs: np.ones(len(inputs))
+
+    model, directions, strength, at, _ = network("IV")
+    probes = linear_probes(directions, strength, at=at, number=4)
+    found = estimate_bias(Saturating(), probes, width=2.0)
+    assert found.additivity == pytest.approx((2.0 + 1.5) / 2)
+    assert found.regime == "uncertain"
+    assert "do not share the target" in found.message
+    assert estimate_bias(model, probes).additivity == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

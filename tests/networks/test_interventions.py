@@ -11,6 +11,7 @@ from numerics.networks.interventions import (
     apply_exponents,
     kappa_of_lam,
     lam_of_kappa,
+    refresh_statistics,
     reinitialise_readout,
     relative_scale,
     relative_scale_of,
@@ -194,3 +195,16 @@ def test_a_readout_that_is_not_linear_is_refused():
         reinitialise_readout(plain_mlp(), 1.0, "1")
     with pytest.raises(ValueError, match="undefined"):
         relative_scale_of(torch.zeros(2), torch.zeros(2))
+
+
+def test_refreshed_statistics_make_evaluation_agree_with_training():
+    model, x = perturbed(ResNet(3, 1, 4, (1,), norm="batch")), images(64)
+    assert refresh_statistics(model.eval(), x, batch_size=64) == 3
+    assert not any(m.training for m in model.modules())
+    before = model(x)
+    relative_scale(model, 0.3, ["stem"])
+    assert (model(x) - before).detach().abs().max() > 0.1
+    refresh_statistics(model, x, batch_size=64)
+    assert torch.allclose(model(x), before, atol=2e-2)
+    assert model.norm.momentum == 0.1
+    assert refresh_statistics(plain_mlp(), x) == 0
