@@ -122,7 +122,7 @@ def _title(name):
 
 
 def _range(ds, name, figure):
-    """One colour scale for all panels: (low, high), and whether it is logarithmic."""
+    """One colour scale for all panels: (low, high)."""
     if name.endswith("regime"):
         return None
     values = np.asarray(ds[name].values, float)
@@ -130,7 +130,7 @@ def _range(ds, name, figure):
     values = values[np.isfinite(values) & ((values > 0) | (not figure["log"]))]
     if name == "relative_margin":
         return 0.0, 1.0
-    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    return (float(values.min()), float(values.max())) if values.size else (0.1, 1.0)
 
 
 def _panel(page, axis, ds, name, figure, limits):

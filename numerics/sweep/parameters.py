@@ -213,6 +213,8 @@ def check_simulation(axes: tuple[Axis, ...], fixed: dict) -> None:
     """As :func:`check_replica`, for a finite dimension."""
     check_replica(axes, fixed)
     block = _whole(axes)
+    if _any(block.column("ridge", fixed)) and np.any(np.asarray(block.column("method", fixed)) != "exact"):
+        raise ValueError("ridge > 0 needs method = 'exact': the other methods have no ridge")
     dims = np.asarray(block.column("dim", fixed))
     for name in ("alpha", "alpha_pt"):
         ratio = block.column(name, fixed)

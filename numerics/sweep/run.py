@@ -82,20 +82,24 @@ def run_sweep(
         if scheduler is not None:
             raise ValueError(f"workers = {workers} and scheduler = {scheduler!r} exclude each other")
     report = bar(spec) if progress is True else (progress or _silent)
-    execute = open_executor(_enough(spec, workers, store), scheduler)
+    execute = open_executor(_enough(spec, workers), scheduler)
     keep = _Memory(spec) if store is None else _Disk(Store(store, spec))
-    lost = keep.failed
-    report(keep.done, spec.count, lost)
+    spec = keep.spec  # an existing store has its own block size
+    at_first = keep.done
+    report(at_first, spec.count, keep.failed)
     with contextlib.closing(keep):
         jobs = (None if block is None else spec.job(block) for block in keep.missing())
         with contextlib.closing(execute(jobs)) as finished:
             for job, result in finished:
                 keep.write(job, result)
-                report(keep.done, spec.count, keep.failed)
+                if keep.done < spec.count:
+                    report(keep.done, spec.count, keep.failed)
+    if at_first < spec.count:  # the last block may have been another run's
+        report(keep.done, spec.count, keep.failed)
     return keep.dataset()
 
 
-def _enough(spec: Sweep, workers: int | None, store: object) -> int | None:
+def _enough(spec: Sweep, workers: int | None) -> int | None:
     """One process for a sweep of one block: starting others would take longer."""
     return 1 if workers is None and spec.count == 1 else workers
 
@@ -147,7 +151,7 @@ class _Disk:
     """Results in a store that other runs may be filling too."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self.store, self.spec = store, store.sweep
         self.done = self.failed = 0
         self._claims: dict[tuple[int, ...], object] = {}
         self._left = []
@@ -171,7 +175,7 @@ class _Disk:
                 if claim is None:
                     busy.append(block)
                 elif self.store.holds(block):  # another run has finished it meanwhile
-                    claim.close()
+                    self.store.release(block, claim)
                     self._count(block)
                 else:
                     self._claims[block.index] = claim
@@ -183,7 +187,7 @@ class _Disk:
 
     def write(self, job: Job, result: Result) -> None:
         self.store.write(job.block, result)
-        self._claims.pop(job.block.index).close()
+        self.store.release(job.block, self._claims.pop(job.block.index))
         self.done += 1
         self.failed += len(result.messages)
 

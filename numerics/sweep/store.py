@@ -100,6 +100,10 @@ class Store:
             good = all(array.shape == sweep.shape and array.chunks == sweep.chunks for array in arrays.values())
             good &= all(coords[name].shape == values.shape for name, (_, values, _) in describe_axes(sweep).items())
             return (sweep, arrays) if good else None
+        except FileNotFoundError:
+            return None
+        except OSError:  # unreadable just now is not damaged
+            raise
         except Exception:  # damaged metadata fail in as many ways as there are bytes: all of them mean "make it anew"
             return None
 
@@ -136,7 +140,12 @@ class Store:
 
     def claim(self, block: Block):
         """The lock of a block (close it to let go), or None when another run holds it."""
-        return _try_lock(self.path / "ledger" / f".{_name(block)}.lock")
+        return _try_lock(self._lock(block))
+
+    def release(self, block: Block, claim) -> None:
+        """Let go of a block that is whole; its lock file goes too (whoever still finds it sees the ledger entry)."""
+        self._lock(block).unlink(missing_ok=True)
+        claim.close()
 
     def write(self, block: Block, result: Result) -> None:
         """All variables of a block, then its ledger entry."""
@@ -173,6 +182,9 @@ class Store:
     def dataset(self, chunked: bool = False):
         """The results as an xarray Dataset that reads from disk when values are asked for."""
         return open_store(self.path, chunked)
+
+    def _lock(self, block: Block) -> Path:
+        return self.ledger / f".{_name(block)}.lock"
 
     def _entry(self, block: Block) -> Path:
         return self.ledger / f"{_name(block)}.json"

@@ -10,6 +10,7 @@ A setting that raises becomes a sentence and NaN; the rest of its block is compu
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -68,7 +69,8 @@ def _number(result: object, name: str) -> float:
     if not isinstance(result, dict) or name not in result:
         raise TypeError(f"the function returned {result!r:.80}, which is not a dict with the output {name!r}")
     value = result[name]
-    value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+    with contextlib.suppress(ValueError, RuntimeError, TypeError, AttributeError):
+        value = value.item()  # NumPy and torch scalars
     if not isinstance(value, numbers.Real):
         raise TypeError(f"output {name!r} is {value!r:.80}, which is not a number")
     return float(value)

@@ -131,6 +131,24 @@ def test_a_configuration_runs_resumes_and_writes_a_tidy_table(tmp_path, monkeypa
     assert (tmp_path / "overlap-figures" / "error.pdf").read_bytes()[:5] == b"%PDF-"
 
 
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ('method = "flow"\nridge = 0.1', "ridge > 0 needs method = 'exact'"),
+        ('method = "sgd"', "fixed.method = 'sgd'"),
+        ("dim = 2", "alpha = 0.2 with dim = 2 gives no sample"),
+        ("dim = 10.0", "fixed.dim must be an integer"),
+        ("seed = -1", "fixed.seed = -1"),
+    ],
+)
+def test_a_simulation_that_cannot_be_is_refused(tmp_path, extra, words):
+    file = tmp_path / "sweep.toml"
+    text = GOOD.replace('"replica"', '"simulation"').replace("alpha = 0.2", "alpha = 0.2\n" + extra)
+    file.write_text(text.partition("[best]")[0])
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+        load(file)
+
+
 def test_check_says_what_would_run_and_runs_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.toml").write_text(GOOD)

@@ -54,6 +54,7 @@ def test_a_rerun_computes_nothing_and_more_values_are_another_sweep(tmp_path, ca
     again = sweep(tmp_path, calls, chunk=4)  # the size of a block is the store's, once it exists
     xr.testing.assert_identical(again, first)
     assert calls.lines() == []
+    assert not list(tmp_path.glob("*/ledger/.*"))  # neither locks nor half-written entries are left
     other = sweep(tmp_path, calls, axes={"x": [1, 2], "y": [0.5]})
     assert other.attrs["key"] != first.attrs["key"]
     assert len(calls.lines()) == 2
@@ -69,6 +70,15 @@ def test_the_store_describes_itself(tmp_path, calls):
     assert pt.open_sweep(path, chunked=True)["value"].chunks is not None
     with pytest.raises(FileNotFoundError, match="no sweep"):
         pt.open_sweep(tmp_path)
+
+
+def test_progress_counts_what_was_there_and_ends_with_all(tmp_path, calls):
+    reports = []
+    sweep(tmp_path, calls, progress=lambda *numbers: reports.append(numbers))
+    assert reports == [(done, 15, 0) for done in range(16)]
+    again = []
+    sweep(tmp_path, calls, chunk=5, progress=lambda *numbers: again.append(numbers))
+    assert again == [(15, 15, 0)]
 
 
 def _damage(path, how):
