@@ -106,7 +106,7 @@ def against_the_usual_way(full: bool) -> None:
     error = np.median(np.abs(mse / exact.error - 1))
     print(f"usual way: {len(directions)} pass(es), {steps} iterations, median error {100 * error:.1f} % (sampling)")
     print(f"ours: residual {exact.residual.max():.1e}, {exact.evaluations.max()} evaluations at most")
-    print(f"ratio usual/ours: {usual / ours:,.0f} (solver), {usual / front:,.0f} (generalization_curve, Dataset included)")
+    print(f"ratio usual/ours: {usual / ours:,.0f} (solver), {usual / front:,.0f} (generalization_curve as a whole)")
 
 
 def against_exp() -> None:
