@@ -22,6 +22,7 @@ _HOMES = {
     # derivations and the code generated from them
     "derivations": ("derivations", "names"),
     "derive": ("derivations", "derive"),
+    "generate": ("numerics.codegen", "generate"),
     "kernel": ("numerics.codegen", "kernel"),
     # the prediction in the limit of infinite dimension
     "ConvergenceError": ("numerics.replica", "ConvergenceError"),

@@ -78,6 +78,8 @@ def _torch_function(name: str) -> str:
 def _numpy_file(bodies: list[str], head: str) -> str:
     """A NumPy module with the driver inside instead of imported; private names carry the kernel's name when there are several."""
     driver = _DRIVER.read_text().split('"""', 2)[2].strip()
+    if any("special." in body for body in bodies):
+        driver = driver.replace("import numpy as np\n", "import numpy as np\nfrom scipy import special\n", 1)
     if len(bodies) > 1:
         bodies = [_private(body) for body in bodies]
     return f'"""{head}"""\n\n{driver}\n\n\n' + "\n\n\n".join(bodies) + "\n"

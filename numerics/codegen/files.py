@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import cache
 from pathlib import Path
 
 import sympy as sp
@@ -60,6 +61,7 @@ def init_text() -> str:
     return f"{doc}\n\n{imports}\n\n__all__ = [\n{listed}\n]\n"
 
 
+@cache
 def files() -> dict[str, str]:
     """File name -> text of every generated file, in a fixed order."""
     texts = {"__init__.py": init_text()}

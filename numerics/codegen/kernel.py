@@ -97,12 +97,16 @@ class Kernel:
         return c_header([self.name])
 
 
-@cache
 def kernel(name: str, backend: str = "numpy") -> Kernel:
     """The kernel `name` ("potential", "prox", ...) on `backend` ("numpy", "torch", "c" or "mpmath").
 
     Raises ValueError for a name or a backend that does not exist.
     """
+    return _kernel(name, backend)
+
+
+@cache
+def _kernel(name: str, backend: str) -> Kernel:
     return Kernel(name, backend)
 
 
@@ -187,6 +191,8 @@ def generate(
     wrong = [a for a in args if not isinstance(a, sp.Symbol)]
     if wrong or len(set(args)) < len(args):
         raise TypeError(f"args must be distinct SymPy symbols, got {args!r:.80}")
+    if not args:
+        raise ValueError("args must not be empty: a constant needs no kernel")
     if backend not in BACKENDS:
         raise ValueError(f"backend = {backend!r} is not allowed: choose one of {', '.join(BACKENDS)}")
     if not name.isidentifier() or keyword.iskeyword(name):

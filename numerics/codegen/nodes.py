@@ -251,11 +251,13 @@ class ScaledCosh(ScaledSinh):
 def _scaled_half_exp(c: sp.Expr, x: sp.Expr) -> sp.Expr:
     """(c/2) exp|x| for |x| > 700 (the other exponential is below the last digit by hundreds).
 
-    exp|x| = 2^1100 exp(|x| - 1100 log 2), with 1100 log 2 split so that the difference is exact and the rest a constant.
+    exp|x| = E^2 exp(K) with E = exp((|x| - K)/2), K near 700 and short enough that |x| - K is exact; no factor, and no derivative
+    of a factor, overflows before the result does.
     """
-    shift = sp.Rational(round(1100 * sp.log(2).evalf(40) * 2**42), 2**42)
-    scaled = Rounded(c * sp.Integer(2) ** 550) * sp.exp(sp.Abs(x) - shift)
-    return Rounded(scaled) * Rounded(sp.exp(shift) / sp.Integer(2) ** 551)
+    shift = sp.Rational(round(1010 * sp.log(2).evalf(40) * 2**42), 2**42)
+    half = sp.exp((sp.Abs(x) - shift) / 2)
+    scaled = Rounded(Rounded(c * sp.Integer(2) ** 505) * half)
+    return Rounded(scaled * half) * Rounded(sp.exp(shift) / sp.Integer(2) ** 506)
 
 
 class ScaledSum(Node):

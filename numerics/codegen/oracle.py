@@ -7,6 +7,7 @@ and more is the independent second opinion, and the only one where python-flint 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import sympy as sp
@@ -19,13 +20,17 @@ GUARD_BITS = 90
 
 
 def mpmath_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol], digits: int = 50) -> Callable[..., object]:
-    """A function of floats that returns an mpf correct to `digits`: the precision doubles until two answers agree."""
+    """A function of floats that returns an mpf correct to `digits`: the precision doubles until two answers agree.
+
+    It starts where arguments so far from 1 can no longer cancel each other unseen: two answers also agree when both
+    have lost the same term.
+    """
     import mpmath
 
     raw = sp.lambdify(list(arguments), expression, "mpmath")
 
     def evaluate(*values: float):
-        before, precision = None, digits + 20
+        before, precision = None, digits + 20 + sum(4 * _orders(value) for value in values)
         while precision < 200_000:
             with mpmath.workdps(precision):
                 now = raw(*(mpmath.mpf(float(value)) for value in values))
@@ -35,6 +40,11 @@ def mpmath_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol], digits: i
         raise ArithmeticError(f"no {digits} digits of {expression} at {values} below 200000 digits")
 
     return evaluate
+
+
+def _orders(value: float) -> int:
+    """Decimal orders of magnitude between a number and 1."""
+    return abs(int(math.log10(abs(value)))) if value and math.isfinite(value) else 0
 
 
 def ball_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable[..., object]:

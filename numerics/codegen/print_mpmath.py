@@ -51,8 +51,12 @@ PRELUDE = '''import mpmath as mp
 
 
 def _settled(core, values, digits):
-    """core(*values) to `digits` digits: the working precision doubles until two answers agree."""
-    before, precision = None, digits + 20
+    """core(*values) to `digits` digits: the working precision doubles until two answers agree.
+
+    It starts high when arguments are far from 1: two answers also agree when both have lost the same term.
+    """
+    orders = [abs(int(mp.log10(abs(mp.mpf(v))))) for v in values if v and mp.isfinite(v)]
+    before, precision = None, digits + 20 + 4 * sum(orders)
     while precision < 200_000:
         with mp.workdps(precision):
             now = core(*(mp.mpf(v) for v in values))

@@ -90,10 +90,16 @@ def ulp_errors(computed: np.ndarray, value: np.ndarray, rest: np.ndarray, dtype:
 
 
 def measure(
-    name: str, function: Callable, backend: str = "numpy", count: int = 100_000, seed: int = 0, dtype: type = np.float64
+    name: str,
+    function: Callable,
+    backend: str = "numpy",
+    count: int = 100_000,
+    seed: int = 0,
+    dtype: type = np.float64,
+    extreme: int = 5_000,
 ) -> Measurement:
     """Measure a float64 or float32 implementation of the kernel `name` at `count` seeded points and the adversarial ones."""
-    return compare({backend: function}, truth(name, count, seed, dtype))[backend]
+    return compare({backend: function}, truth(name, count, seed, dtype, extreme))[backend]
 
 
 @dataclass(frozen=True)
@@ -107,11 +113,11 @@ class Truth:
     dtype: type
 
 
-def truth(name: str, count: int = 100_000, seed: int = 0, dtype: type = np.float64) -> Truth:
-    """True values of the kernel `name` at seeded and adversarial points that are representable in the dtype."""
+def truth(name: str, count: int = 100_000, seed: int = 0, dtype: type = np.float64, extreme: int = 5_000) -> Truth:
+    """True values of the kernel `name` at `count` seeded and up to `extreme` adversarial points that the dtype can hold."""
     row = formula(name)
     names = tuple(row.arguments.values())
-    points = np.concatenate([seeded(names, count, seed), adversarial(names)])
+    points = np.concatenate([seeded(names, count, seed), adversarial(names, extreme)])
     if dtype is not np.float64:
         points = _representable(points, names, row.positive, dtype)
     value, rest = true_values(row, points)

@@ -16,8 +16,9 @@ from numerics.kernels._elementwise import elementwise, patch
 
 def _far(delta, u0, c_ft, g):
     t1 = 0.5 * delta
-    t2 = 2.0 * np.sinh(t1) * (np.exp(np.abs(t1 + u0) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft))
-    return t1 * g + t2 * 1.842755090244901e+165
+    t2 = np.exp(0.5 * np.abs(t1 + u0) - 350.03932618277236)
+    t3 = t1 * g + 2.0 * np.sinh(t1) * (t2 * (t2 * (1.0474849945267654e+152 * c_ft))) * 5.237424972633566e+151
+    return t3
 
 
 def _core(delta, u0, c_ft, g):

@@ -16,8 +16,8 @@ from numerics.kernels._elementwise import elementwise, patch
 
 
 def _far(t, c_ft):
-    t1 = np.exp(2.0 * np.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft) * 1.842755090244901e+165
-    return t1 * np.sign(t)
+    t1 = np.exp(np.abs(t) - 350.03932618277236)
+    return t1 * (t1 * (1.0474849945267654e+152 * c_ft)) * 5.237424972633566e+151 * np.sign(t)
 
 
 def _core(t, c_ft):

@@ -158,8 +158,8 @@ def ell_order(beta, c_ft):
 
 
 def _dual_map_far(t, c_ft):
-    t1 = torch.exp(2.0 * torch.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft) * 1.842755090244901e+165
-    return t1 * torch.sign(t)
+    t1 = torch.exp(torch.abs(t) - 350.03932618277236)
+    return t1 * (t1 * (1.0474849945267654e+152 * c_ft)) * 5.237424972633566e+151 * torch.sign(t)
 
 
 def _dual_map(t, c_ft):
@@ -301,8 +301,8 @@ def pretraining_dependence(beta, beta_pt, c, lam, gamma):
 
 
 def _dual_map_derivative_far(t, c_ft):
-    t1 = 2.0 * (torch.exp(2.0 * torch.abs(t) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft)) * 1.842755090244901e+165
-    return t1
+    t1 = torch.exp(torch.abs(t) - 350.03932618277236)
+    return 2.0 * (t1 * (t1 * (1.0474849945267654e+152 * c_ft))) * 5.237424972633566e+151
 
 
 def _dual_map_derivative(t, c_ft):
@@ -322,8 +322,9 @@ def dual_map_derivative(t, c_ft):
 
 def _channel_offset_far(delta, u0, c_ft, g):
     t1 = 0.5 * delta
-    t2 = 2.0 * torch.sinh(t1) * (torch.exp(torch.abs(t1 + u0) - 762.4618986159398) * (3.6855101804897865e+165 * c_ft))
-    return t1 * g + t2 * 1.842755090244901e+165
+    t2 = torch.exp(0.5 * torch.abs(t1 + u0) - 350.03932618277236)
+    t3 = t1 * g + 2.0 * torch.sinh(t1) * (t2 * (t2 * (1.0474849945267654e+152 * c_ft))) * 5.237424972633566e+151
+    return t3
 
 
 def _channel_offset(delta, u0, c_ft, g):

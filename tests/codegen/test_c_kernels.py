@@ -1,0 +1,88 @@
+"""The C kernels: C99 without warnings, one value and arrays, branches, the header from C++, user expressions."""
+
+import ctypes
+import shutil
+import subprocess
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+from numerics.codegen import generate, kernel
+from numerics.codegen.compile_c import build
+from numerics.codegen.export import c_header, source
+from numerics.codegen.formulas import FORMULAS
+from numerics.codegen.verify import measurable
+
+pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="no C compiler")
+ON_C = [name for name in measurable() if "c" in FORMULAS[name].backends]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """All kernels in one file, compiled with every warning an error."""
+    return ctypes.CDLL(str(build(source(ON_C, "c"), c_header(ON_C), tmp_path_factory.mktemp("c"))))
+
+
+@pytest.mark.parametrize("name", ON_C)
+def test_one_value_is_the_array_of_one(library, name):
+    count = len(FORMULAS[name].arguments)
+    scalar = getattr(library, f"ptft_{name}")
+    scalar.argtypes, scalar.restype = [ctypes.c_double] * count, ctypes.c_double
+    values = [0.3 + 0.1 * i for i in range(count)]
+    assert scalar(*values) == kernel(name, "c")(*values)
+    assert scalar(*values) == pytest.approx(kernel(name)(*values), rel=4 * 2.3e-16, abs=0)
+
+
+@pytest.mark.parametrize("name", ON_C)
+def test_agrees_with_numpy_over_the_range(name):
+    rng = np.random.default_rng(5)
+    values = [10.0 ** rng.uniform(-2, 2, 500) for _ in FORMULAS[name].arguments]
+    if "lam" in FORMULAS[name].arguments:
+        values[list(FORMULAS[name].arguments.values()).index("lam")] = rng.uniform(-0.99, 1, 500)
+    assert np.allclose(kernel(name, "c")(*values), kernel(name)(*values), rtol=2e-15, atol=0)
+
+
+def test_the_far_branch():
+    with mpmath.workdps(40):
+        big, small = mpmath.mpf(1e300), mpmath.mpf(1e-300)
+        q, beta = big / 2 * (mpmath.log(2 * big / small) - 1), small * mpmath.sinh(800)
+    assert kernel("potential", "c")(1e300, 1e-300) == pytest.approx(float(q), rel=7e-16, abs=0)
+    assert kernel("dual_map", "c")(400.0, 1e-300) == pytest.approx(float(beta), rel=9e-16, abs=0)
+
+
+def test_a_scale_that_is_not_positive_gives_nan():
+    assert np.isnan(kernel("potential", "c")([1.0, 1.0], [0.0, -1.0])).all()
+
+
+def test_shapes():
+    assert kernel("potential", "c")(np.ones((2, 1)), np.ones(3)).shape == (2, 3)
+    assert kernel("potential", "c")(np.array([]), 1.0).shape == (0,)
+    with pytest.raises(TypeError, match="takes 2 arguments"):
+        kernel("potential", "c")(1.0)
+
+
+def test_the_source_has_no_dependency_and_the_header_is_plain(tmp_path):
+    text, header = source(ON_C, "c"), c_header(ON_C)
+    assert sorted(line for line in text.splitlines() if line.startswith("#include")) == [
+        '#include "ptft_kernels.h"', "#include <math.h>", "#include <stddef.h>",
+    ]  # fmt: skip
+    assert all(f"void ptft_{name}_array(size_t n," in header for name in ON_C)
+    (tmp_path / "ptft_kernels.h").write_text(header)
+    (tmp_path / "main.c").write_text('#include "ptft_kernels.h"\n#include "ptft_kernels.h"\nint main(void) { return 0; }\n')
+    subprocess.run([shutil.which("cc") or "gcc", "-std=c99", "-pedantic", "-Wall", "-Werror", "-c", "main.c"], cwd=tmp_path, check=True)
+
+
+def test_what_the_compiler_refuses_is_reported(tmp_path):
+    with pytest.raises(RuntimeError, match="the C compiler refused the generated source"):
+        build("int broken(", "", tmp_path)
+
+
+def test_a_person_can_use_c_keywords_and_library_names():
+    symbols = sp.symbols("double gamma y1 n i")
+    held = generate(sp.Add(*[s * (k + 1) for k, s in enumerate(symbols)]), list(symbols), "c", name="weights")
+    assert held(1.0, 1.0, 1.0, 1.0, 1.0) == 15
+    x = sp.Symbol("x", real=True)
+    both = generate(sp.Piecewise((sp.sign(x) * sp.Abs(x) ** sp.Rational(3, 2), x < 2), (sp.Max(x, 3), True)), [x], "c", name="both")
+    assert both([-4.0, 1.0, 2.5, 7.0]).tolist() == [-8.0, 1.0, 3.0, 7.0]

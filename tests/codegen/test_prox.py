@@ -1,0 +1,117 @@
+"""The proximal map: printed values, step counts, accuracy in units in the last place, derivatives, the envelope."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numerics.kernels import (
+    moreau_envelope,
+    potential,
+    potential_derivative,
+    prox,
+    prox_derivative_c_ft,
+    prox_derivative_g,
+    prox_derivative_z,
+)
+from numerics.kernels._prox import MOST, steps
+
+SIZES = st.floats(-300, 300).map(lambda e: 10.0**e)
+
+
+def root(z, g, c):
+    """(xhat, u) by bisection-free Newton at 700 digits in mpmath."""
+    with mpmath.workdps(700):
+        z, h, c = abs(mpmath.mpf(z)), mpmath.mpf(g) / 2, mpmath.mpf(c)
+        u = min(mpmath.asinh(z / c), z / (c + h))
+        for _ in range(60):
+            u -= (c * mpmath.sinh(u) + h * u - z) / (c * mpmath.cosh(u) + h)
+        return c * mpmath.sinh(u), u
+
+
+@pytest.mark.parametrize(
+    ("z", "g", "k", "value"),
+    [
+        (1, 1, 1, 0.53499548264371747),
+        (1, 1, 1e-12, 1.8134233814818044e-6),
+        (1e-3, 1, 1e-12, 9.9999966666513334e-10),
+        (1, 1e-8, 1, 0.99999999278182266),
+        (1e8, 1, 1e-6, 99999986.642634875),
+        (0.3, 2, 1e-8, 1.5225218898736806e-5),
+        (3, 0.5, 1e-30, 4.0688697846592647e-11),
+    ],
+)
+def test_printed_values(z, g, k, value):
+    assert prox(z, g, np.sqrt(k) / 2) == pytest.approx(value, rel=2e-15, abs=0)
+
+
+@given(z=SIZES, g=SIZES, c=SIZES)
+def test_eight_ulp_and_twelve_steps_anywhere(z, g, c):
+    true, _ = root(z, g, c)
+    with np.errstate(all="raise"):
+        mine = float(prox(z, g, c))
+    if 2.3e-308 < true < 1.7e308:
+        assert abs(mine - true) <= 8 * np.spacing(float(true))
+    with np.errstate(all="ignore"):
+        assert steps(*map(np.float64, (z, g, c)))[1] <= MOST == 12
+    assert prox(-z, g, c) == -mine
+
+
+def test_steps_over_a_hundred_thousand_points():
+    rng = np.random.default_rng(3)
+    z, g, c = np.exp(rng.uniform(-300, 300, (3, 100_000)))
+    with np.errstate(all="ignore"):
+        assert steps(z, g, c)[1] <= 12
+    near = np.exp(rng.uniform(-12, 12, (3, 100_000)))
+    assert steps(*near)[1] <= 12
+
+
+def test_bounds_and_limits():
+    z = np.linspace(-5, 5, 101)
+    x = prox(z, 0.7, 0.3)
+    assert (np.abs(x) <= np.abs(z)).all()
+    assert (np.diff(x) > 0).all()
+    assert prox(z, 0.0, 0.3).tolist() == z.tolist()
+    assert np.allclose(prox(z, 0.7, 1e9), z, rtol=1e-8, atol=0)  # q vanishes: the identity
+    theta, c = 1.0, 1e-200  # the soft threshold, reached logarithmically
+    soft = np.sign(z) * np.maximum(np.abs(z) - theta, 0)
+    assert np.abs(prox(z, 2 * theta / np.log(1 / c), c) - soft).max() < 0.02
+
+
+def test_stationarity():
+    rng = np.random.default_rng(0)
+    z, g, c = rng.normal(size=1000), rng.uniform(0.1, 2, 1000), rng.uniform(0.1, 2, 1000)
+    x = prox(z, g, c)
+    assert np.abs((x - z) / g + potential_derivative(x, c)).max() < 1e-14
+
+
+@pytest.mark.parametrize(("function", "which"), [(prox_derivative_z, 0), (prox_derivative_g, 1), (prox_derivative_c_ft, 2)])
+@pytest.mark.parametrize("point", [(1.0, 1.0, 0.5), (-3.0, 0.2, 1e-6), (1e-3, 4.0, 2.0), (50.0, 1e-3, 0.1)])
+def test_derivatives_against_differences(function, which, point):
+    with mpmath.workdps(200):
+        h = mpmath.mpf(10) ** -40
+        ends = []
+        for sign in (1, -1):
+            at = [mpmath.mpf(v) for v in point]
+            at[which] += sign * h * abs(at[which])
+            ends.append(mpmath.sign(at[0]) * root(*at)[0])
+        slope = (ends[0] - ends[1]) / (2 * h * abs(mpmath.mpf(point[which])))
+    assert function(*point) == pytest.approx(float(slope), rel=4e-15, abs=0)
+
+
+def test_the_envelope_is_the_minimum():
+    z, g, c = 1.3, 0.8, 0.2
+    x = np.linspace(-2, 2, 400_001)
+    assert moreau_envelope(z, g, c) == pytest.approx(((x - z) ** 2 / (2 * g) + potential(x, c)).min(), rel=1e-10, abs=0)
+    h = 1e-5
+    slope = (moreau_envelope(z + h, g, c) - moreau_envelope(z - h, g, c)) / (2 * h)
+    assert slope == pytest.approx((z - prox(z, g, c)) / g, rel=1e-9, abs=0)
+
+
+def test_shapes_and_dtypes():
+    assert prox(np.ones((4, 1)), np.ones(3), 1.0).shape == (4, 3)
+    assert prox(np.float32(1), 1.0, 0.5).dtype == np.float32
+    assert np.isnan(prox(np.nan, 1.0, 1.0))
+    assert prox([np.inf, -np.inf, 0.0], 1.0, 1.0).tolist() == [np.inf, -np.inf, 0.0]
+    assert prox(np.array([]), 1.0, 1.0).shape == (0,)
