@@ -165,6 +165,15 @@ def _after(closed: Step) -> list[Step]:
         _WOODWORTH,
         given=(closed,),
     )
+    starts = {w_p(t): wp0, v_p(t): vp0, w_m(t): wm0, v_m(t): vm0}
+    weights = {equation.lhs: equation.rhs for equation in closed.claim.args}
+    begins = Step(
+        "closed form starts at the start",
+        "identity",
+        both(*(eq(sp.Subs(weights[weight], R(t), 0), start) for weight, start in starts.items())),
+        "R = 0 at t = 0.",
+        _WOODWORTH,
+    )
     vector = effective(w_p(t), v_p(t), w_m(t), v_m(t))
     phase = sp.log(((wp0 + vp0) ** 2 + (wm0 - vm0) ** 2) / ((wp0 - vp0) ** 2 + (wm0 + vm0) ** 2)) / 2
     general = Step(
@@ -177,7 +186,7 @@ def _after(closed: Step) -> list[Step]:
         "Azulay et al. 2021 (initialization shape)",
         given=(closed,),
     )
-    return [solves, general]
+    return [solves, begins, general]
 
 
 def _balanced(closed: Step) -> list[Step]:

@@ -131,6 +131,8 @@ class Split(Proof):
     def prove(self, relation: Relational) -> Outcome:
         if not self.variable.is_nonnegative or not self.rest.is_nonnegative or self.rest.is_positive:
             return Outcome(False, "the pieces do not cover the range")
+        if self.rest in relation.free_symbols:
+            return Outcome(False, f"{self.rest} already means something else in the claim")
         if self.below.variable != self.variable or self.below.low > 0 or self.below.high < self.cut:
             return Outcome(False, "the box does not reach from 0 to the cut")
         near = self.below.on_box(relation)

@@ -119,6 +119,8 @@ class BothSigns(Proof):
     def prove(self, relation: Relational) -> Outcome:
         if not self.magnitude.is_nonnegative or self.magnitude.is_positive:
             return Outcome(False, f"{self.magnitude} must be non-negative and may be 0")
+        if self.magnitude in relation.free_symbols:
+            return Outcome(False, f"{self.magnitude} already means something else in the claim")
         words = []
         for value, proof in ((self.magnitude, self.positive), (-self.magnitude, self.negative or self.positive)):
             sides = [side.doit().subs(self.variable, value) for side in relation.args]

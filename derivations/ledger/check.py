@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from derivations.ledger.proof import Algebra, Outcome
@@ -48,6 +49,19 @@ def with_given(relation: Relational, given: tuple[Step, ...]) -> Relational:
         for old, new in rules:
             sides = [side.doit(integrals=False).subs(old, new) for side in sides]
     return relation.func(*sides, evaluate=False)
+
+
+def _ill_defined(relation: sp.Basic) -> str | None:
+    """A definition gives a meaning to a symbol, a function value or its derivative, and not in terms of itself."""
+    if not isinstance(relation, sp.Eq):
+        return "a definition is an equation"
+    name = relation.lhs
+    whole = name.expr if isinstance(name, sp.Derivative) else name
+    if not isinstance(whole, (sp.Symbol, AppliedUndef)):
+        return f"{name} is not a name that can be defined"
+    if relation.rhs.has(name):
+        return f"{name} is defined by itself"
+    return None
 
 
 def _empty(relation: sp.Basic) -> str | None:
@@ -89,19 +103,26 @@ def check_step(step: Step) -> Verdict:
     """The verdict on one step."""
     if step.claim.atoms(sp.Float):
         return Verdict("failed", "a floating-point number stands in the claim")
+    parts = relations(step.claim)
     if step.kind in ("definition", "assumption"):
-        empty = next(filter(None, map(_empty, relations(step.claim))), None)
-        if empty is not None:
-            return Verdict("failed", empty)
+        tests = (_empty, _ill_defined) if step.kind == "definition" else (_empty,)
+        wrong = next((why for test in tests for part in parts if (why := test(part))), None)
+        if wrong is not None:
+            return Verdict("failed", wrong)
         return Verdict("assumed", "a definition" if step.kind == "definition" else "taken as given, not checked")
-    broken = [used.name for used in step.given if used.verdict.level == "failed"]
-    if broken:
-        return Verdict("failed", f"rests on a failed step: {', '.join(broken)}")
-    verdicts = [_check_relation(relation, step) for relation in relations(step.claim)]
+    for used in step.given:
+        if used.verdict.level == "failed":
+            return Verdict("failed", f"rests on a failed step: {used.name}")
+        if not all(isinstance(part, sp.Eq) for part in relations(used.claim)):
+            return Verdict("failed", f"{used.name} is no equation and cannot be inserted")
+    verdicts = [_check_relation(relation, step) for relation in parts]
     for level in ("failed", "sampled"):
         for verdict in verdicts:
             if verdict.level == level:
                 return verdict
+    weak = [used.name for used in step.given if used.verdict.level == "sampled"]
+    if weak:
+        return Verdict("sampled", f"rests on a step that is only sampled: {weak[0]}", verdicts[0].points)
     evidence = "; ".join(dict.fromkeys(verdict.evidence for verdict in verdicts))
     return Verdict("proved", evidence, tuple(point for verdict in verdicts for point in verdict.points))
 

@@ -86,6 +86,8 @@ class Substitute(Proof):
         for old, new in self.changes.items():
             if not reduces_to_zero(new.subs(self.inverse, simultaneous=True) - old):
                 return Outcome(False, f"{old} = {new} does not reach every {old}")
+        if taken := set(self.inverse) & relation.free_symbols:
+            return Outcome(False, f"{taken} already means something else in the claim")
         for symbol, expr in self.inverse.items():
             if not satisfies(expr, symbol):
                 return Outcome(False, f"{expr} may leave the range of {symbol}")
@@ -134,6 +136,8 @@ class ByLimit(Proof):
         expr, how = expr.doit(), "limit taken"
         if self.change is not None:
             new, old, new_point = self.change
+            if new in relation.free_symbols | expr.free_symbols:
+                return Outcome(False, f"{new} already means something else in the claim")
             if sp.limit(old, new, new_point, "+") != point:
                 return Outcome(False, f"{variable} = {old} does not tend to {point}")
             expr, how = expr.subs(variable, old), f"limit taken in {new}, {variable} = {old}"

@@ -60,6 +60,28 @@ def test_repeating_what_is_given_is_no_proof():
     assert verdict(eq(u**2 + 1, sp.cosh(s) ** 2), given=(rule,)).level == "proved"
 
 
+def test_only_equations_can_be_inserted():
+    bound = Step("bound", "inequality", gt(sp.sinh(h), h), "because", proof=Rising(h, Signs(2 * sp.sinh(h / 2) ** 2)))
+    assert bound.verdict.level == "proved"
+    assert verdict(eq(sp.sinh(h) + 1, h + 1), given=(bound,)).evidence == "bound is no equation and cannot be inserted"
+
+
+def test_nothing_is_proved_from_a_sampled_step():
+    weak = Step("weak", "inequality", eq(sp.sinh(s) * 1, (sp.exp(s) - sp.exp(-s)) / 2), "because", proof=Signs())
+    assert weak.verdict.level == "sampled"
+    assert verdict(eq(2 * sp.sinh(s) + 1, sp.exp(s) - sp.exp(-s) + 1), given=(weak,)).level == "sampled"
+
+
+def test_definitions_define_something():
+    for claim, why in (
+        (eq(sp.sinh(s), u), "is not a name"),
+        (eq(u, u**2 + 1), "is defined by itself"),
+        (gt(u, s), "a definition is an equation"),
+    ):
+        assert why in verdict(claim, kind="definition").evidence
+    assert verdict(eq(u, sp.sinh(s)), kind="definition").level == "assumed"
+
+
 def test_a_failed_step_fails_those_that_use_it():
     bad = Step("bad", "identity", eq(u, u + 1), "because")
     assert verdict(eq(u**2, u**2 + 2 * u + 1), given=(bad,)).evidence.startswith("rests on a failed step")
@@ -103,6 +125,16 @@ class TestHintsThatDoNotProve:
 
     def test_a_substitution_that_is_not_undone(self):
         self.sampled(ge(beta**2, 0), Substitute({beta: c * sp.sinh(s)}, {s: sp.asinh(beta)}, Signs()))
+
+    def test_a_new_variable_that_is_already_taken(self):
+        """s = asinh(beta/c) would tie beta to the s that stands in the claim."""
+        claim = ge((beta - c * sp.sinh(s)) ** 2 + 1, 1)
+        self.sampled(claim, Substitute({beta: c * sp.sinh(s)}, {s: sp.asinh(beta / c)}, Signs()))
+        self.sampled(ge(beta**2 * p**2, 0), BothSigns(beta, p, Signs(p**4)))
+
+    def test_a_slope_that_crosses_a_pole(self):
+        """1/(1 - h) rises on both sides of its pole and is negative beyond it."""
+        assert not Rising(h, Signs(1 / (1 - h) ** 2)).prove(gt(1 / (1 - h), 0)).proved
 
     def test_a_magnitude_that_cannot_be_zero(self):
         self.sampled(ge(beta**2, 0), BothSigns(beta, h, Signs()))
