@@ -1,98 +1,139 @@
-"""Which of the four regimes a solution is in: the corners of the (l-order, PD) plane, and the rich dependent interior.
+"""Which of the paper's regimes a pair (l-order, PD) is in (THEORY section 4).
 
-Regimes I, II and III are limits, so they are corners (THEORY section 4); regime IV is what lies between I and II.
+    I    rich, independent of pretraining    l-order near 1 (PD is near 0 then: the trade-off leaves no other place)
+    II   lazy, dependent                     l-order near 2, PD near -1
+    III  lazy, independent                   l-order near 2, PD near 0
+    IV   rich, dependent                     between: away from all four edges
+
+What lies near one edge only (half lazy and independent, or lazy and half dependent) is between two regimes:
+"uncertain". How near is near is an argument, because the l-order approaches 1 only like 1/log: at 0.15 a coordinate is
+in regime I from |beta_FT| = 1061 c_FT on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from numerics.metrics import solution_metrics
+from numerics import kernels
 from numerics.task import Initialization
-from numerics.validate import check_number
+from numerics.validate import as_array, check_number
 
-__all__ = ["CORNERS", "REGIMES", "UNCERTAIN", "Regime", "classify", "regime"]
+__all__ = ["NAMES", "UNCERTAIN", "Nearness", "Regime", "classify", "initialization_regime", "regime"]
 
-#: (l-order, PD) of the three limiting regimes.
-CORNERS = {"I": (1.0, 0.0), "II": (2.0, -1.0), "III": (2.0, 0.0)}
-REGIMES = {
-    "I": "rich, independent of pretraining",
-    "II": "lazy, dependent on pretraining",
-    "III": "lazy, independent of pretraining",
-    "IV": "rich, dependent on pretraining",
-}
+NAMES = ("I", "II", "III", "IV")
 UNCERTAIN = "uncertain"
 
 
 @dataclass(frozen=True)
-class Regime:
-    """A solution's metrics, the regime they point to ("I", "II", "III", "IV" or "uncertain") and why."""
+class Nearness:
+    """How near counts, each in (0, 0.5): an l-order up to ``1 + rich`` is rich, one from ``2 - lazy`` on is lazy; a PD
+    from ``-independent`` on is independent, one up to ``-1 + dependent`` dependent."""
+
+    rich: float = 0.15
+    lazy: float = 0.15
+    independent: float = 0.15
+    dependent: float = 0.15
+
+    def __post_init__(self) -> None:
+        for name in ("rich", "lazy", "independent", "dependent"):
+            value = check_number(name, getattr(self, name), 0.0, 0.5, open_low=True, open_high=True)
+            object.__setattr__(self, name, value)
+
+
+class Regime(NamedTuple):
+    """``name`` is I, II, III, IV or "uncertain"; ``why`` says it in a sentence."""
 
     name: str
     ell_order: float
     pd: float
     why: str
 
+    def __str__(self) -> str:
+        return self.name
 
-def classify(ell_order: object, pd: object, threshold: float = 0.1) -> np.ndarray:
-    """Name of the regime for every pair of metrics.
 
-    Parameters
-    ----------
-    ell_order, pd : array_like
-        In [1, 2] and [-1, 0]; broadcast. NaN gives "uncertain".
-    threshold : float
-        In (0, 0.5). A point within ``threshold`` of a corner in both metrics belongs to it; a point farther than
-        ``threshold`` from l-order 2 and from PD 0 is in regime IV; everything else is "uncertain".
+def classify(ell_order: object, pd: object, near: Nearness | None = None) -> np.ndarray:
+    """Regime of every pair: array of words, of the broadcast shape; "uncertain" also where either is NaN.
 
-    Returns
-    -------
-    ndarray of str, of the broadcast shape.
+    Raises TypeError or ValueError for what cannot be read as numbers or does not broadcast.
     """
-    threshold = check_number("threshold", threshold, 0.0, 0.5, open_low=True, open_high=True)
-    ell_order, pd = np.broadcast_arrays(np.asarray(ell_order, float), np.asarray(pd, float))
-    names = np.full(ell_order.shape, UNCERTAIN, dtype="<U9")
-    names[(ell_order < 2.0 - threshold) & (pd < -threshold)] = "IV"
-    for name, (ell, dependence) in CORNERS.items():
-        names[np.maximum(np.abs(ell_order - ell), np.abs(pd - dependence)) <= threshold] = name
-    return names
+    near = near or Nearness()
+    order, dependence = np.broadcast_arrays(np.asarray(ell_order, float), np.asarray(pd, float))
+    rich, lazy = order <= 1.0 + near.rich, order >= 2.0 - near.lazy
+    free, bound = dependence >= -near.independent, dependence <= -1.0 + near.dependent
+    between = (order > 1.0 + near.rich) & (order < 2.0 - near.lazy) & ~free & ~bound
+    found = np.select(
+        [rich & free, lazy & bound, lazy & free, between & np.isfinite(dependence)], NAMES, UNCERTAIN
+    )
+    return found.astype("<U9")
 
 
-def regime(beta_ft: object, beta_pt: object, init: Initialization, threshold: float = 0.1) -> Regime:
-    """Metrics of a whole solution (q-weighted) and the regime they point to.
+def regime(
+    beta_ft: object,
+    beta_pt: object,
+    init: Initialization,
+    *,
+    rich: float = 0.15,
+    lazy: float = 0.15,
+    independent: float = 0.15,
+    dependent: float = 0.15,
+) -> Regime:
+    """The regime of one coordinate (scalars) or of a whole solution (shape (D,): q-weighted means).
 
     Parameters
     ----------
-    beta_ft, beta_pt : array_like
-        Fine-tuned and pretrained vectors, or numbers; broadcast.
+    beta_ft, beta_pt : number or array_like, shape (D,)
     init : Initialization
-    threshold : float
-        See :func:`classify`.
+    rich, lazy, independent, dependent : float
+        How near counts: see :class:`Nearness`.
 
     Returns
     -------
     Regime
+        With ``name``, ``ell_order``, ``pd`` and ``why``.
 
     Raises
     ------
     TypeError, ValueError
-        For arrays that are not finite or do not broadcast, or a threshold out of range.
+        For what is not finite real numbers, does not broadcast, or thresholds outside (0, 0.5).
 
     Source: THEORY section 4.
     """
-    ell_order, pd = (float(value) for value in solution_metrics(beta_ft, beta_pt, init))
-    name = str(classify(ell_order, pd, threshold))
-    return Regime(name, ell_order, pd, _why(name, ell_order, pd, threshold))
+    from numerics.metrics import solution_metrics
+
+    near = Nearness(rich, lazy, independent, dependent)
+    order, dependence = solution_metrics(beta_ft, beta_pt, init)
+    name = str(classify(order, dependence, near))
+    return Regime(name, order, dependence, _sentence(name, order, dependence, near))
 
 
-def _why(name: str, ell_order: float, pd: float, threshold: float) -> str:
-    where = f"l-order {ell_order:.3f}, PD {pd:.3f}"
-    if name in CORNERS:
-        ell, dependence = CORNERS[name]
-        return f"{where}: within {threshold:g} of ({ell:g}, {dependence:g}), {REGIMES[name]}"
+def _sentence(name: str, order: float, dependence: float, near: Nearness) -> str:
+    here = f"l-order {order:.4g}, PD {dependence:.4g}: "
+    if name == "I":
+        return here + f"rich (l-order <= {1 + near.rich:g}), independent of pretraining (PD >= {-near.independent:g})"
+    if name == "II":
+        return here + f"lazy (l-order >= {2 - near.lazy:g}), pretraining-dependent (PD <= {-1 + near.dependent:g})"
+    if name == "III":
+        return here + f"lazy (l-order >= {2 - near.lazy:g}), independent of pretraining (PD >= {-near.independent:g})"
     if name == "IV":
-        return f"{where}: more than {threshold:g} below l-order 2 and below PD 0, {REGIMES[name]}"
-    nearest = min(CORNERS, key=lambda k: max(abs(ell_order - CORNERS[k][0]), abs(pd - CORNERS[k][1])))
-    return f"{where}: between the regimes, nearest to {nearest}"
+        return here + "between sparse and quadratic, and pretraining-dependent"
+    if order >= 2 - near.lazy:
+        return here + "lazy, between regimes II and III"
+    if dependence >= -near.independent:
+        return here + "independent of pretraining, between regimes I and III"
+    return here + "on the border of two regimes for these thresholds"
+
+
+def initialization_regime(
+    c: object, lam: object, gamma: object, near: Nearness | None = None, reference: tuple[float, float] = (1.0, 1.0)
+) -> np.ndarray:
+    """Regime of initialisations at one coordinate ``reference = (beta_ft, beta_pt)``, as in the paper's figure.
+
+    ``c``, ``lam``, ``gamma`` broadcast; returns words of their shape.
+    """
+    beta_ft, beta_pt = as_array("reference", reference, ndim=1)
+    order = kernels.ell_order(beta_ft, kernels.c_ft(beta_pt, c, lam, gamma))
+    return classify(order, kernels.pretraining_dependence(beta_ft, beta_pt, c, lam, gamma), near)

@@ -32,7 +32,7 @@ _HOMES = {
     # regimes, and sweeps over many settings
     "open_sweep": ("numerics.sweep", "open_store"),
     "phase_diagram": ("numerics.sweep", "phase_diagram"),
-    "regime": ("numerics.sweep", "regime"),
+    "regime": ("numerics.regimes", "regime"),
     "regime_map": ("numerics.sweep", "regime_map"),
     "sweep": ("numerics.sweep", "sweep"),
     # exact solutions at finite dimension

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.regimes import classify
+from numerics.regimes import Nearness, classify
 from numerics.replica.batch import predict
 from numerics.replica.curves import generalization_curve
 from numerics.replica.saddle_point import ConvergenceError
@@ -20,6 +20,8 @@ DEFAULT_BOUNDS = {"c": (1e-6, 1e3), "lam": (-1.0 + 1e-9, 1.0), "gamma": (0.0, 1e
 _WIDEST = {"c": (1e-12, 1e12), "lam": (-1.0 + 1e-12, 1.0), "gamma": (0.0, 1e6)}
 #: gamma is searched on a logarithmic scale from here up; below, it acts like zero for every c in the default range.
 _GAMMA_FLOOR = 1e-6
+#: The optimum is a statement about regimes, so only what is close counts as in one.
+_NEAR = Nearness(0.1, 0.1, 0.1, 0.1)
 _GRID = {"c": 7, "lam": 13, "gamma": 5}
 
 
@@ -28,7 +30,7 @@ class Optimum:
     """Result of :func:`optimal_initialization`.
 
     init, mse : the best initialisation and its predicted error.
-    regime, ell_order, pd : where its learned solution lies.
+    regime, ell_order, pd : where its learned solution lies, with 0.1 as near enough to a regime in either metric.
     active : bounds that the optimum sits on, e.g. ``{"lam": "upper"}``.
     gradient : derivative of log(mse) in each searched parameter at the optimum (0 inside the bounds).
     evaluations : number of curve points computed.
@@ -207,7 +209,7 @@ class _Search:
             if min(x - low, high - x) <= 1e-9 * max(1.0, abs(low), abs(high)):
                 active[name] = "lower" if x - low < high - x else "upper"
         ell_order, pd = float(ds.ell_order[0]), float(ds.pd[0])
-        regime = str(classify(ell_order, pd))
+        regime = str(classify(ell_order, pd, _NEAR))
         edges = ", ".join(f"{name} at its {side} bound" for name, side in active.items())
         found = ", ".join(f"{name} = {getattr(init, name):.6g}" for name in self.names)
         return Optimum(

@@ -9,7 +9,6 @@ _HOMES = {
     "Sweep": "numerics.sweep.spec",
     "open_store": "numerics.sweep.store",
     "phase_diagram": "numerics.sweep.phases",
-    "regime": "numerics.sweep.regimes",
     "regime_map": "numerics.sweep.maps",
     "run_sweep": "numerics.sweep.run",
     "sweep": "numerics.sweep.run",

@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from numerics.regimes import Nearness
 from numerics.sweep.axes import spaced
 from numerics.sweep.parameters import INIT
-from numerics.sweep.regimes import Nearness
 from numerics.sweep.spec import Sweep
 
 __all__ = ["Config", "load", "values"]

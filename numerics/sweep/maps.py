@@ -8,9 +8,9 @@ import math
 import numpy as np
 
 from numerics import kernels
+from numerics.regimes import NAMES, UNCERTAIN, Nearness, classify
 from numerics.sweep.axes import chunk_shape, grid
 from numerics.sweep.parameters import METRICS
-from numerics.sweep.regimes import NAMES, UNCERTAIN, Nearness, classify
 
 __all__ = ["regime_map"]
 
@@ -43,7 +43,7 @@ def regime_map(
         A 1-d array (strictly monotone) becomes an axis of that name; a DataArray keeps its own dimensions and
         coordinates, and may hold dask arrays. Ranges as in :class:`~numerics.task.Initialization`.
     rich, lazy, independent, dependent : float
-        How near a regime counts as in it: see :class:`~numerics.sweep.regimes.Nearness`.
+        How near a regime counts as in it: see :class:`~numerics.regimes.Nearness`.
     chunks : "auto", int or None
         Points of a lazy (dask) chunk; "auto" is lazy above 8 million points; None is never lazy.
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from numerics.regimes import NAMES, UNCERTAIN, Nearness, initialization_regime
 from numerics.sweep.axes import spaced
 from numerics.sweep.parameters import INIT, REPLICA, slab
-from numerics.sweep.regimes import NAMES, UNCERTAIN, Nearness, initialization_regime
 from numerics.sweep.run import Progress, run_sweep
 from numerics.sweep.spec import Sweep
 from numerics.task import Initialization
@@ -52,7 +52,7 @@ def phase_diagram(
         Axes of the initialisation to keep in the diagram; the best is taken over the others.
     rich, lazy, independent, dependent, reference
         An initialisation's regime is that of one coordinate ``reference = (beta_ft, beta_pt)``, as in the paper's
-        figure, with these thresholds: see :class:`~numerics.sweep.regimes.Nearness`.
+        figure, with these thresholds: see :class:`~numerics.regimes.Nearness`.
     store, workers, scheduler, progress
         As in :func:`numerics.sweep.sweep`.
 

@@ -60,8 +60,8 @@ def _size(sweep):
 
 
 def _report(ds, plan, figures, folder):
+    from numerics.regimes import classify
     from numerics.sweep.phases import best
-    from numerics.sweep.regimes import classify
     from numerics.sweep.table import write_csv
     from ptft_sym import heatmaps
     from ptft_sym.files import replacing

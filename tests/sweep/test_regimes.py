@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 import ptft_sym as pt
-from numerics.sweep.regimes import Nearness, classify
+from numerics.regimes import Nearness, classify
 
 
 @pytest.mark.parametrize(
