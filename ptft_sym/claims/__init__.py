@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
+from types import ModuleType
 
 __all__ = ["VERDICTS", "Claim", "Evidence", "claims", "names", "to_markdown"]
 
@@ -107,3 +109,13 @@ def to_markdown(found: list[Claim], figures: dict[str, str] | None = None) -> st
         if figures and c.name in figures:
             lines += ["", f"![{c.name}]({figures[c.name]})"]
     return "\n".join(lines) + "\n"
+
+
+class _CallableModule(ModuleType):
+    """Importing this package binds its name in `ptft_sym`, over the function: `pt.claims()` must work all the same."""
+
+    def __call__(self, *arguments, **named):
+        return claims(*arguments, **named)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -33,6 +33,14 @@ def test_every_row_of_the_table_resolves():
         assert getattr(ptft_sym, name) is getattr(importlib.import_module(module), attribute)
 
 
+def test_a_public_name_that_is_also_a_subpackage_stays_callable(root):
+    """Importing `ptft_sym.claims` binds the package to the name `claims`, whatever the table says."""
+    both = [n for n in ptft_sym.__all__ if (root / "ptft_sym" / n).is_dir() or (root / "ptft_sym" / f"{n}.py").exists()]
+    for name in both:
+        code = f"import ptft_sym.{name} as m, ptft_sym as pt; assert callable(pt.{name}); m.__path__"
+        assert python(code).returncode == 0, name
+
+
 def test_dir_star_and_version(root):
     names = dir(ptft_sym)
     assert {"Task", "Initialization", "interpolate", "derive", "__version__"} <= set(names)
