@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.implicit_bias import (
+from derivations.ledger.bounds import AnyOf, Rising, Signs
+from derivations.ledger.proof import ByLimit
+from derivations.ledger.step import Derivation, Step, both, eq, gt
+from derivations.mirror import (
     potential,
     potential_derivative,
     potential_second_derivative,
     tangent_gap,
 )
-from derivations.ledger.bounds import AnyOf, Rising, Signs
-from derivations.ledger.proof import ByLimit
-from derivations.ledger.step import Derivation, Step, both, eq, gt
 from derivations.symbols import R, b, beta, beta0, c, eps, h, mu, path, rho, s, sigma, start, t, vm0, vp0, wm0, wp0
 
 _AZULAY = "Azulay et al. 2021 (initialization shape)"
@@ -130,7 +130,7 @@ def _penalty() -> list[Step]:
         Step(
             "tangent gap",
             "identity",
-            eq(divergence_stable(sigma, s, c), tangent_gap(sigma, s)),
+            eq(divergence_stable(sigma, s, c), tangent_gap(sigma, s, c)),
             "The form used in implicit_bias.",
         ),
         Step(

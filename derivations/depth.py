@@ -1,4 +1,4 @@
-"""Depth-L diagonal networks: beta = w+^L - w-^L with all layers of a path equal (Woodworth et al. 2020, section 6).
+"""Depth-L diagonal networks: beta = w+^L - w-^L with all layers of a path equal (Woodworth et al. 2020, higher-order models).
 
 With m = L - 2 > 0 and a common start alpha_0 per layer, the dual variable R = X^T nu lives in a bounded interval, the
 potential's slope is the inverse of an explicit function, and the l-order falls from 2 to 1 as a power, not a logarithm.
@@ -13,7 +13,7 @@ from derivations.ledger.proof import ByLimit, Substitute
 from derivations.ledger.step import Derivation, Step, both, eq, gt
 from derivations.symbols import clock, excess, h, layer, phase, r, t, turn, walk_m, walk_p
 
-_WOODWORTH = "Woodworth et al. 2020, section 6 and Theorem 3"
+_WOODWORTH = "Woodworth et al. 2020 (higher-order models)"
 _L = excess + 2  # depth; excess = L - 2
 #: phase = (h - 1)/(h + 1) reaches every value between -1 and 1 and keeps both 1 - phase and 1 + phase positive.
 _INSIDE = Substitute({phase: (h - 1) / (h + 1)}, {h: (1 + phase) / (1 - phase)})

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.implicit_bias import potential_derivative
 from derivations.ledger.bounds import Same, Signs
 from derivations.ledger.proof import ByLimit, Substitute
 from derivations.ledger.step import Derivation, Step, both, eq, ge
+from derivations.mirror import potential_derivative
 from derivations.symbols import (
     R,
     beta_pt,
@@ -35,7 +35,7 @@ from derivations.symbols import (
     w_p,
 )
 
-_PAPER = "arXiv 2602.20062, section 4"
+_PAPER = "arXiv 2602.20062; THEORY section 3"
 
 
 def effective_scale(b: sp.Expr, scale: sp.Expr, relative: sp.Expr, readout: sp.Expr) -> sp.Expr:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.implicit_bias import dual_map, potential_second_derivative
 from derivations.ledger.bounds import Signs
 from derivations.ledger.step import Derivation, Step, both, eq, le
+from derivations.mirror import dual_map, potential_second_derivative
 from derivations.symbols import (
     R,
     beta,
@@ -37,7 +37,7 @@ from derivations.symbols import (
     y,
 )  # fmt: skip
 
-_WOODWORTH = "Woodworth et al. 2020, section 4"
+_WOODWORTH = "Woodworth et al. 2020"
 
 
 def effective(a1: sp.Expr, b1: sp.Expr, a2: sp.Expr, b2: sp.Expr) -> sp.Expr:

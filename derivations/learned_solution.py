@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.implicit_bias import dual_map, potential_derivative, potential_stable
+from derivations.channel import channel_offset, channel_shift, integrands
 from derivations.ledger.step import Derivation, Step, eq
-from derivations.scalar_channel import channel_offset, channel_shift, integrands
+from derivations.mirror import dual_map, potential_derivative, potential_stable
 from derivations.symbols import (
     alpha,
     c_ft,

@@ -10,13 +10,13 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.fine_tuning import effective_scale
-from derivations.implicit_bias import potential
 from derivations.ledger.bounds import AnyOf, Factors, Rising, Signs
 from derivations.ledger.proof import ByLimit
 from derivations.ledger.step import Derivation, Step, both, eq, ge, gt, le, lt
+from derivations.mirror import potential
 from derivations.symbols import beta, beta_pt, c, c_ft, ell, gamma, h, lam, mu, part1, part2, s, sens, t
 
-_PAPER = "arXiv 2602.20062, section 5"
+_PAPER = "arXiv 2602.20062; THEORY section 4"
 #: h cosh(h/2) - sinh(h/2): the positive denominator of everything below.
 _DENOMINATOR = h * sp.cosh(h / 2) - sp.sinh(h / 2)
 _DENOMINATOR_POSITIVE = Rising(h, Signs(sp.cosh(h / 2) / 2 + h * sp.sinh(h / 2) / 2))

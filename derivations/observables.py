@@ -9,13 +9,13 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations import scalar_channel
-from derivations.implicit_bias import potential
+from derivations.channel import channel_jacobian, channel_offset, channel_shift, channel_z
 from derivations.ledger.bounds import Signs
 from derivations.ledger.proof import ByLimit
 from derivations.ledger.step import Derivation, Step, both, eq, ge
 from derivations.metrics import ell_order_stable
+from derivations.mirror import potential
 from derivations.replica import effective_noise, effective_step
-from derivations.scalar_channel import channel_jacobian, channel_offset, channel_shift, channel_z
 from derivations.symbols import (
     alpha,
     beta_lost,

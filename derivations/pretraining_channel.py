@@ -9,10 +9,10 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.fine_tuning import effective_scale
-from derivations.implicit_bias import potential_derivative, potential_second_derivative
 from derivations.ledger.bounds import Signs
 from derivations.ledger.proof import ByLimit
 from derivations.ledger.step import Derivation, Step, both, eq, ge, gt
+from derivations.mirror import potential_derivative, potential_second_derivative
 from derivations.symbols import (
     Z,
     alpha_pt,

@@ -11,15 +11,15 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.fine_tuning import effective_scale
-from derivations.implicit_bias import potential
 from derivations.ledger.ball import Number
 from derivations.ledger.bounds import AnyOf, Factors, Falling, Rising, Signs, rising
 from derivations.ledger.proof import ByLimit, Substitute
 from derivations.ledger.step import Derivation, Step, both, eq, gt, lt
 from derivations.metrics import ell_order, ell_order_short, sensitivity
+from derivations.mirror import potential
 from derivations.symbols import beta, c, c_ft, eps, h, k, lam, mu
 
-_PAPER = "arXiv 2602.20062, section 5"
+_PAPER = "arXiv 2602.20062; THEORY section 4"
 
 
 def l1_approximation(b: sp.Expr, scale: sp.Expr) -> sp.Expr:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations import gordon, replica_average
-from derivations.implicit_bias import potential, potential_second_derivative
 from derivations.ledger.proof import ByLimit
 from derivations.ledger.step import Derivation, Step, both, eq
+from derivations.mirror import potential, potential_second_derivative
 from derivations.symbols import (
     Z,
     alpha,

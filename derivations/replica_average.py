@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.implicit_bias import potential_second_derivative
 from derivations.ledger.bounds import AnyOf, Signs
 from derivations.ledger.proof import ByLimit, MatrixAlgebra
 from derivations.ledger.step import Step, both, eq, gt, le
+from derivations.mirror import potential_second_derivative
 from derivations.symbols import (
     W1,
     W2,

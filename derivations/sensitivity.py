@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.channel import channel_offset, channel_shift, integrands, posterior_residual
 from derivations.fine_tuning import effective_scale
 from derivations.ledger.step import Derivation, Step, both, eq
-from derivations.scalar_channel import channel_offset, channel_shift, integrands, posterior_residual
 from derivations.symbols import (
     FORCING,
     JACOBIAN,
