@@ -13,7 +13,7 @@ for any loss and any stopping time.
 
 For other networks the two numbers are those of the diagonal network that allocates in the same way: an operational
 definition, stated as such. It presupposes that the two features share the target between them. Where the responses to
-the parts do not add up to the response to the whole (``additivity``), the outcome is "uncertain" whatever the intervals.
+the parts do not add up to the response to the whole (``additivity``), the outcome is "uncertain".
 
 Probes may be noisy: shares are pooled over probes, and intervals are bootstrap percentiles over probes of each family,
 expanded as Student's t expands a normal interval for so few (Hesterberg 2015).
