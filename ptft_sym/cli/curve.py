@@ -68,13 +68,14 @@ def _target(name, force):
 
 
 def _print(ds):
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    columns = ("alpha", "mse", "s2", "g", "ell_order", "pd", "residual")
-    table = Table(*columns, title=_title(ds), title_justify="left")
+    columns = {"alpha": ".4g", "mse": ".6g", "s2": ".4g", "g": ".4g", "ell_order": ".4f", "pd": ".4f", "residual": ".0e"}
+    table = Table(*columns, title=_title(ds), title_justify="left", box=SIMPLE_HEAD)
     for j in range(ds.sizes["alpha"]):
-        table.add_row(*(f"{float(ds[name][j]):{'.1e' if name == 'residual' else '.6g'}}" for name in columns))
+        table.add_row(*(format(float(ds[name][j]), form) for name, form in columns.items()))
     Console().print(table)
 
 
