@@ -72,7 +72,8 @@ def _print(ds):
     from rich.console import Console
     from rich.table import Table
 
-    columns = {"alpha": ".4g", "mse": ".6g", "s2": ".4g", "g": ".4g", "ell_order": ".4f", "pd": ".4f", "residual": ".0e"}
+    columns = {"alpha": ".4g", "mse": ".6g", "s2": ".4g", "g": ".4g", "ell_order": ".4f", "pd": ".4f"}
+    columns["residual"] = ".0e"
     table = Table(*columns, title=_title(ds), title_justify="left", box=SIMPLE_HEAD)
     for j in range(ds.sizes["alpha"]):
         table.add_row(*(format(float(ds[name][j]), form) for name, form in columns.items()))
