@@ -19,8 +19,10 @@ def command(
 
     Files are read lazily and never unpickled.
     """
-    from numerics.networks.drift import drift
-
+    try:
+        from numerics.networks.drift import drift
+    except ModuleNotFoundError as error:
+        raise ImportError(f"ptft drift needs {error.name}: pip install 'ptft-sym[torch]'") from None
     if bool(model) != bool(batch):
         raise ValueError("--model and --batch go together: features need a network and inputs for it")
     inputs = _read_batch(batch) if batch else None

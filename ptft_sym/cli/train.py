@@ -21,6 +21,7 @@ def command(
     """
     from pathlib import Path
 
+    _require_torch()
     from numerics.networks.config import quick_plan, read_plan
     from numerics.networks.experiment import KINDS
 
@@ -42,6 +43,13 @@ def command(
     _write(table, folder)
     typer.echo(_summary(table))
     typer.echo(f"\nresults in {Path(folder)}")
+
+
+def _require_torch():
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise ImportError("ptft train needs torch: pip install 'ptft-sym[torch]'") from None
 
 
 def _folder(out, force):
