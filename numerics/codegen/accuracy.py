@@ -1,7 +1,9 @@
 """The accuracy record: what was measured when the kernels were last measured, kept beside the generator.
 
-The headers of generated files quote it, so that regenerating a file needs no measurement and gives the same text on every
-machine.  `python -m numerics.codegen --measure` renews it; `ptft verify` measures again on this machine and compares with the contract.
+The headers of generated files quote it, so that regenerating a file needs no measurement and gives the same text on
+every
+machine.  `python -m numerics.codegen --measure` renews it; `ptft verify` measures again on this machine and compares
+with the contract.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """The saddle-point integrands as one program: what they share is named once.
 
-Differentiated blindly, the eight integrands are eight long expressions.  Here the product rule is applied to the factors
+Differentiated blindly, the eight integrands are eight long expressions.  Here the product rule is applied to the
+factors
 instead: with density Phi, Jacobian J and r = error/mass, every derivative is a multiple of Phi, of the mass or of dof.
-All of it is computed from `derivations.scalar_channel` (the integrands and the two derivations `along_g`, `along_s2`); the
+All of it is computed from `derivations.scalar_channel` (the integrands and the two derivations `along_g`,
+`along_s2`); the
 passes compare the outcome with the written-out results at 50 digits.
 """
 

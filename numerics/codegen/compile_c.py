@@ -1,4 +1,6 @@
-"""Compiling generated C with the system's compiler and calling it through ctypes, for tests and for `pt.kernel(name, "c")`."""
+"""Compiling generated C with the system's compiler and calling it through ctypes, for tests and for `pt.kernel(name,
+"c")`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def build(source: str, header: str, folder: Path, flags: tuple[str, ...] = FLAGS
     """Write and compile; the path of the shared library.  Raises RuntimeError with the compiler's words if it fails."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if not compiler:
-        raise RuntimeError("the C backend needs a C compiler (cc, gcc or $CC) to be callable from Python; .source is the text")
+        raise RuntimeError(
+            "the C backend needs a C compiler (cc, gcc or $CC) to be callable from Python; .source is the text"
+        )
     (folder / "ptft_kernels.h").write_text(header)
     (folder / "ptft_kernels.c").write_text(source)
     library = folder / "ptft_kernels.so"

@@ -5,6 +5,7 @@ where it is defined, what it is worth at special points and how accurate its ker
 imports SymPy: rows are read by people who only call a kernel.
 """
 
+# ruff: noqa: E501  (one row a formula)
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -158,9 +158,7 @@ class UserKernel:
         return str(self.report)
 
 
-def generate(
-    expr: sp.Expr, args: Sequence[sp.Symbol], backend: str = "numpy", name: str = "kernel"
-) -> UserKernel:
+def generate(expr: sp.Expr, args: Sequence[sp.Symbol], backend: str = "numpy", name: str = "kernel") -> UserKernel:
     """Generate code for your own SymPy expression.
 
     Parameters
@@ -199,7 +197,9 @@ def generate(
         raise ValueError(f"name = {name!r} is not allowed: it must be an identifier")
     unknown = sorted(str(s) for s in expr.free_symbols - set(args))
     if unknown:
-        raise ValueError(f"expr holds {', '.join(unknown)}, which {'is' if len(unknown) == 1 else 'are'} not among args")
+        raise ValueError(
+            f"expr holds {', '.join(unknown)}, which {'is' if len(unknown) == 1 else 'are'} not among args"
+        )
     trace = compile_expression(expr, dict(zip(args, _identifiers(args, name), strict=True)))
     return UserKernel(name, backend, trace, *user_source(name, trace, backend))
 
@@ -218,5 +218,23 @@ def _identifiers(args: tuple[sp.Symbol, ...], name: str) -> list[str]:
 
 
 _HELPERS = frozenset(
-    "elementwise broadcast horner hypot patch out size ratio far near dtype digits BLOCK range len tuple zip".split()
+    [
+        "elementwise",
+        "broadcast",
+        "horner",
+        "hypot",
+        "patch",
+        "out",
+        "size",
+        "ratio",
+        "far",
+        "near",
+        "dtype",
+        "digits",
+        "BLOCK",
+        "range",
+        "len",
+        "tuple",
+        "zip",
+    ]
 )

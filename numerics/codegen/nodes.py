@@ -1,9 +1,11 @@
 """Stable nodes: functions a naive formula would lose digits in, as ordinary SymPy Functions.
 
-Each node knows three things besides its name: its definition (`rewrite("definition")`, the textbook form), its derivative
+Each node knows three things besides its name: its definition (`rewrite("definition")`, the textbook form), its
+derivative
 (`fdiff`), and how it is computed without cancellation (`stable_form`, in other nodes and primitives).  Numerical
 evaluation (`evalf`) goes through the definition at raised precision, so that a node can never be worth anything
-else than what it stands for.  `far` is the node's asymptotic form for a large argument (given as a ratio, so that the ratio itself
+else than what it stands for.  `far` is the node's asymptotic form for a large argument (given as a ratio, so that
+the ratio itself
 need not be representable), `near` its leading term for a small one.
 """
 
@@ -15,11 +17,25 @@ import sympy as sp
 
 from numerics.codegen.series import Polynomial, economised
 
-__all__ = ["AsinhRatio", "ExactHypot", "Node", "PotentialCore", "Rounded", "ScaledCosh", "ScaledSinh", "ScaledSum", "SquaredScaledSum", "TanhHalf", "hypot"]
+__all__ = [
+    "AsinhRatio",
+    "ExactHypot",
+    "Node",
+    "PotentialCore",
+    "Rounded",
+    "ScaledCosh",
+    "ScaledSinh",
+    "ScaledSum",
+    "SquaredScaledSum",
+    "TanhHalf",
+    "hypot",
+]
 
 
 def sign_and_log(ratio: sp.Expr, split: bool) -> tuple[sp.Expr, sp.Expr]:
-    """sign(ratio) and log|ratio|; split: from numerator and denominator apart, because the ratio itself may overflow."""
+    """sign(ratio) and log|ratio|; split: from numerator and denominator apart, because the ratio itself may
+    overflow.
+    """
     if not split:
         return sp.sign(ratio), sp.log(sp.Abs(Rounded(ratio)))
     over, under = sp.Integer(1), sp.Integer(1)
@@ -251,7 +267,8 @@ class ScaledCosh(ScaledSinh):
 def _scaled_half_exp(c: sp.Expr, x: sp.Expr) -> sp.Expr:
     """(c/2) exp|x| for |x| > 700 (the other exponential is below the last digit by hundreds).
 
-    exp|x| = E^2 exp(K) with E = exp((|x| - K)/2), K near 700 and short enough that |x| - K is exact; no factor, and no derivative
+    exp|x| = E^2 exp(K) with E = exp((|x| - K)/2), K near 700 and short enough that |x| - K is exact; no factor, and
+    no derivative
     of a factor, overflows before the result does.
     """
     shift = sp.Rational(round(1010 * sp.log(2).evalf(40) * 2**42), 2**42)

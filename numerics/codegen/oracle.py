@@ -1,6 +1,8 @@
-"""True values: a formula evaluated in ball arithmetic (Arb) or by mpmath, with as many digits as its cancellations need.
+"""True values: a formula evaluated in ball arithmetic (Arb) or by mpmath, with as many digits as its cancellations
+need.
 
-The formula evaluated here is the one the derivation gives, before any rule was applied, so that the oracle shares nothing with the
+The formula evaluated here is the one the derivation gives, before any rule was applied, so that the oracle shares
+nothing with the
 kernels.  Arb (python-flint) is fast enough for 1e5 points and its error bounds are rigorous; mpmath at 50 digits
 and more is the independent second opinion, and the only one where python-flint is not installed.
 """
@@ -77,7 +79,9 @@ def ball_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable
 
 
 def root_oracle(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable[..., object]:
-    """A function of (z, g, c_ft) for an expression in x = c_ft sinh(u), where channel_z(u) = z: Newton in Arb, from above."""
+    """A function of (z, g, c_ft) for an expression in x = c_ft sinh(u), where channel_z(u) = z: Newton in Arb, from
+    above.
+    """
     from flint import arb, ctx
 
     inner = ball_oracle(expression, arguments)  # in (x, g, c_ft)

@@ -1,6 +1,7 @@
 """The compiler: a short list of named passes from a derivation's formula to the expressions a program computes.
 
-The order matters and is fixed: arguments are renamed first (everything later may print), the rules turn the textbook form into
+The order matters and is fixed: arguments are renamed first (everything later may print), the rules turn the textbook
+form into
 the stable one, and only then can the range be split, because the forms for huge and tiny ratios belong to the
 stable nodes.  Lowering to a program and printing (`program`, `print_*`) follow.
 """
@@ -16,7 +17,7 @@ from numerics.codegen.nodes import ExactHypot, Node, RatioNode, hypot
 from numerics.codegen.rules import rewrite
 from numerics.codegen.text import decimal
 
-__all__ = ["Stage", "Trace", "compile_formula", "compile_expression"]
+__all__ = ["Stage", "Trace", "compile_expression", "compile_formula"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Region:
 class Trace:
     """The stages in order, the final expression, and the regions with a form of their own.
 
-    `smooth_regions` are wider, for backends that differentiate: a form is left where its derivative would lose digits, not
+    `smooth_regions` are wider, for backends that differentiate: a form is left where its derivative would lose
+    digits, not
     only where its value would.
     """
 
@@ -70,7 +72,8 @@ class Trace:
         return self.stages[-1].expression
 
     def check(self, count: int = 4, digits: int = 50) -> int:
-        """Compare every stage and every region with the first stage, at seeded points, to `digits` digits; how many comparisons.
+        """Compare every stage and every region with the first stage, at seeded points, to `digits` digits; how many
+        comparisons.
 
         Raises ArithmeticError naming the pass that changed the value.
         """
@@ -167,4 +170,8 @@ def _smooth(expression: sp.Expr, regions: tuple[Region, ...]) -> tuple[Region, .
     nodes = expression.atoms(RatioNode)
     form = expression.xreplace({node: node.far(split=False) for node in nodes})
     large = Region("large", regions[0].x, ">", sp.Integer(2) ** 100, form)
-    return large, replace(regions[0], bound=sp.Integer(2) ** 1000), *(replace(r, bound=sp.Rational(1, 16)) for r in regions[1:])
+    return (
+        large,
+        replace(regions[0], bound=sp.Integer(2) ** 1000),
+        *(replace(r, bound=sp.Rational(1, 16)) for r in regions[1:]),
+    )

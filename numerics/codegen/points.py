@@ -1,6 +1,7 @@
 """Where kernels are tested: seeded points over the whole domain, and adversarial ones.
 
-A third of the points have magnitudes log-uniform over 1e-300..1e300, a third are moderate, a third are near the diagonal where an argument
+A third of the points have magnitudes log-uniform over 1e-300..1e300, a third are moderate, a third are near the
+diagonal where an argument
 and its scale are comparable; the adversarial ones are products of zeros, powers of two and their neighbours, the edges
 of the subnormal range and the bounds at which a kernel changes its form.
 """
@@ -32,12 +33,16 @@ def seeded(arguments: tuple[str, ...], count: int, seed: int = 0) -> np.ndarray:
 
 
 def _together(points: np.ndarray, arguments: tuple[str, ...]) -> np.ndarray:
-    """Keep what the kernels of (beta_pt, c, lam, gamma) ask of their arguments together: c_FT normal, |beta_pt| / c_FT finite."""
+    """Keep what the kernels of (beta_pt, c, lam, gamma) ask of their arguments together: c_FT normal, |beta_pt| /
+    c_FT finite.
+    """
     if "lam" in arguments and "gamma" in arguments:
         beta, c, lam, gamma = (points[:, arguments.index(name)] for name in ("beta_pt", "c", "lam", "gamma"))
         beta, root = np.abs(beta), gamma * np.sqrt(0.5)
         still = (1.0 + lam) * np.maximum(beta, c)  # at least half of c_FT - gamma^2/2
-        points = points[((lam > -1.0) | (gamma == 0.0) | (root > np.sqrt(beta) * 1e-150)) & ((still > 1e-300) | (root > 1e-150))]
+        points = points[
+            ((lam > -1.0) | (gamma == 0.0) | (root > np.sqrt(beta) * 1e-150)) & ((still > 1e-300) | (root > 1e-150))
+        ]
     return points
 
 

@@ -1,6 +1,7 @@
 """The C printer: C99 source and header without dependencies, one scalar function and one loop over arrays per kernel.
 
-Every function is `static inline` inside the source and exported twice: `ptft_NAME(...)` for one value, `ptft_NAME_array(n, ..., out)` for
+Every function is `static inline` inside the source and exported twice: `ptft_NAME(...)` for one value,
+`ptft_NAME_array(n, ..., out)` for
 arrays of length n.  Forms that hold only for part of the range are branches.  An argument outside its domain gives NaN.
 """
 
@@ -13,7 +14,29 @@ from numerics.codegen.text import Dialect, decimal, statements
 
 __all__ = ["C", "print_header", "print_source"]
 
-_ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil".split()
+_ONE = [
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "sqrt",
+    "asinh",
+    "acosh",
+    "atanh",
+    "asin",
+    "acos",
+    "atan",
+    "erf",
+    "erfc",
+    "floor",
+    "ceil",
+]
 _CALLS = {
     **{name: f"{name}({{0}})" for name in _ONE},
     "abs": "fabs({0})", "sign": "ptft_sign({0})", "pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})",
@@ -43,9 +66,54 @@ HELPERS = {
     "    return square < 1e-290 || square > 1e300 ? hypot(x, y) : sqrt(square);\n}",
 }
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while y0 y1 yn j0 j1 jn "
-    "gamma lgamma tgamma n out i".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "y0",
+        "y1",
+        "yn",
+        "j0",
+        "j1",
+        "jn",
+        "gamma",
+        "lgamma",
+        "tgamma",
+        "n",
+        "out",
+        "i",
+    ]
 )
 
 
@@ -76,7 +144,9 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> s
     if guard:
         lines.insert(0, f"if ({guard}) return NAN;")
     for region in trace.regions:
-        lines.append(f"if (fabs({size[0]}) {region.relation} {decimal(region.bound)}) return {name}_{region.name}({actual});")
+        lines.append(
+            f"if (fabs({size[0]}) {region.relation} {decimal(region.bound)}) return {name}_{region.name}({actual});"
+        )
     parts.append(_body(f"static inline double {name}_value({formal})", [*lines, f"return {result};"]))
     parts.append(_body(f"double ptft_{name}({formal})", [f"return {name}_value({actual});"]))
     indexed = ", ".join(f"{argument}[i]" for argument in arguments.values())
@@ -93,7 +163,9 @@ def _body(signature: str, lines: list[str]) -> str:
     return f"{signature}\n{{\n" + "\n".join(f"    {line}" for line in lines) + "\n}"
 
 
-def print_source(kernels: list[tuple[str, Trace, tuple[str, ...]]], comment: str, header: str = "ptft_kernels.h") -> str:
+def print_source(
+    kernels: list[tuple[str, Trace, tuple[str, ...]]], comment: str, header: str = "ptft_kernels.h"
+) -> str:
     """The source file with these kernels: (name, trace, positive arguments)."""
     functions = [print_function(name, trace, positive) for name, trace, positive in kernels]
     body = "\n\n".join(functions)
@@ -111,7 +183,11 @@ def print_header(kernels: list[tuple[str, Trace, tuple[str, ...]]], guard: str =
         formal = ", ".join(f"double {argument}" for argument in arguments.values())
         lines.append(f"double ptft_{name}({formal});\nvoid ptft_{name}_array({_array_formal(arguments)});")
     cpp = '#ifdef __cplusplus\nextern "C" {\n#endif\n\n', "\n\n#ifdef __cplusplus\n}\n#endif\n"
-    return f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{cpp[0]}" + "\n\n".join(lines) + f"{cpp[1]}\n#endif\n"
+    return (
+        f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{cpp[0]}"
+        + "\n\n".join(lines)
+        + f"{cpp[1]}\n#endif\n"
+    )
 
 
 def row_kernels(rows: list[tuple[Formula, Trace]]) -> list[tuple[str, Trace, tuple[str, ...]]]:

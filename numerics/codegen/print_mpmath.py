@@ -1,6 +1,7 @@
 """The mpmath printer: the formula as its derivation gives it, at any number of digits.
 
-No rule has touched it: this is the oracle the other backends are measured against.  Cancellation is met with working precision, doubled until
+No rule has touched it: this is the oracle the other backends are measured against.  Cancellation is met with working
+precision, doubled until
 two answers agree.
 """
 
@@ -20,7 +21,8 @@ _CALLS = {
     "abs": "abs({0})", "pow": "({0}) ** ({1})", "atan2": "mp.atan2({0}, {1})", "hypot": "mp.hypot({0}, {1})",
     "exact_hypot": "mp.hypot({0}, {1})", "max": "max({0}, {1})", "min": "min({0}, {1})",
     "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})", "ge": "({0} >= {1})", "eq": "({0} == {1})",
-    "ne": "({0} != {1})", "and": "({0} and {1})", "or": "({0} or {1})", "not": "(not {0})", "where": "({1} if {0} else {2})",
+    "ne": "({0} != {1})",
+    "and": "({0} and {1})", "or": "({0} or {1})", "not": "(not {0})", "where": "({1} if {0} else {2})",
 }  # fmt: skip
 
 
@@ -60,7 +62,8 @@ def _settled(core, values, digits):
     while precision < 200_000:
         with mp.workdps(precision):
             now = core(*(mp.mpf(v) for v in values))
-            if mp.isnan(now) or mp.isinf(now) or before is not None and abs(now - before) <= abs(now) * mp.mpf(10) ** -digits:
+            close = before is not None and abs(now - before) <= abs(now) * mp.mpf(10) ** -digits
+            if mp.isnan(now) or mp.isinf(now) or close:
                 return now
         before, precision = now, 2 * precision
     raise ArithmeticError(f"no {digits} digits below 200000")
@@ -70,12 +73,17 @@ def _settled(core, values, digits):
 def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc: str = "") -> str:
     """name(..., digits=50) -> mpf."""
     arguments = ", ".join(trace.arguments.values())
-    expression = trace.stages[min(1, len(trace.stages) - 1)].expression if trace.from_registry else trace.stages[0].expression
+    expression = (
+        trace.stages[min(1, len(trace.stages) - 1)].expression if trace.from_registry else trace.stages[0].expression
+    )
     lines, (result,) = statements(lower(expression, trace.arguments), MPMATH, ("mp", "digits"))
     core = f"def _{name}({arguments}):\n" + "\n".join(f"    {line}" for line in [*lines, f"return {result}"])
     body = [f'"""{doc} (an mpf with `digits` digits)"""']
     for argument in positive:
-        body.append(f"if {argument} <= 0:\n        raise ValueError(f\"{argument} = {{{argument}}} is not allowed: it must be > 0\")")
+        body.append(
+            f'if {argument} <= 0:\n        raise ValueError(f"{argument} = {{{argument}}} is not allowed: '
+            'it must be > 0")'
+        )
     body.append(f"return _settled(_{name}, ({arguments},), digits)")
     return core + f"\n\n\ndef {name}({arguments}, digits=50):\n" + "\n".join(f"    {line}" for line in body)
 

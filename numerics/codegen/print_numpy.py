@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import sympy as sp
-
 from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import Rounded
 from numerics.codegen.passes import Trace
@@ -14,14 +12,32 @@ from numerics.codegen.text import Dialect, decimal, in_place_statements, stateme
 
 __all__ = ["NUMPY", "print_module"]
 
-_SAME = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt sign floor ceil abs".split()
+_SAME = [
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "sqrt",
+    "sign",
+    "floor",
+    "ceil",
+    "abs",
+]
 _OTHER = {
     "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
-    "atan2": "arctan2", "max": "maximum", "min": "minimum", "pow": "power", "lt": "less", "le": "less_equal", "gt": "greater",
+    "atan2": "arctan2", "max": "maximum", "min": "minimum", "pow": "power", "lt": "less", "le": "less_equal",
+    "gt": "greater",
     "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and": "logical_and", "or": "logical_or",
     "not": "logical_not", "where": "where",
 }  # fmt: skip
-_ARITY = {"atan2": 2, "max": 2, "min": 2, "pow": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "eq": 2, "ne": 2, "and": 2, "or": 2,
+_ARITY = {"atan2": 2, "max": 2, "min": 2, "pow": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "eq": 2,
+          "ne": 2, "and": 2, "or": 2,
           "where": 3}  # fmt: skip
 
 
@@ -35,8 +51,13 @@ def _horner(x: str, coefficients: list[str]) -> str:
 
 NUMPY = Dialect(
     "numpy",
-    {**{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()}, "hypot": "hypot({0}, {1})", "exact_hypot": "np.hypot({0}, {1})",
-     "erf": "special.erf({0})", "erfc": "special.erfc({0})"},
+    {
+        **{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()},
+        "hypot": "hypot({0}, {1})",
+        "exact_hypot": "np.hypot({0}, {1})",
+        "erf": "special.erf({0})",
+        "erfc": "special.erfc({0})",
+    },
     decimal,
     polynomial=_horner,
 )
@@ -75,7 +96,7 @@ def print_tuple_core(row: Formula, trace: Trace) -> str:
     """The core of a kernel with several outputs, every output of the broadcast shape."""
     program = lower(tuple(trace.expression), trace.arguments, frozenset(row.varying))
     lines, results = statements(program, NUMPY, RESERVED)
-    returned = [f"    {result},  # {name}" for result, (name, _) in zip(results, row.outputs)]
+    returned = [f"    {result},  # {name}" for result, (name, _) in zip(results, row.outputs, strict=False)]
     return _function("_core", ", ".join(trace.arguments.values()), [*lines, "return (", *returned, ")"])
 
 

@@ -1,8 +1,10 @@
 """The torch printer: functions that autograd differentiates exactly, twice.
 
-A form that holds only for part of the range is computed on arguments that are replaced by 1 outside its part (`_keep`), and only then
+A form that holds only for part of the range is computed on arguments that are replaced by 1 outside its part
+(`_keep`), and only then
 selected: no infinity of a dead branch ever meets a zero gradient.  There is no data-dependent control flow, so the
-functions run under vmap, functorch and torch.compile.  The forms for small and large ratios start at 2^-4 and 2^100 here, long before NumPy needs
+functions run under vmap, functorch and torch.compile.  The forms for small and large ratios start at 2^-4 and 2^100
+here, long before NumPy needs
 them: a quotient of two functions that vanish together has a derivative that cancels.
 """
 
@@ -16,13 +18,16 @@ from numerics.codegen.text import Dialect, decimal, statements
 
 __all__ = ["TORCH", "print_function", "print_module"]
 
-_ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil abs sign"
+_ONE = (
+    "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil abs sign"
+)
 _CALLS = {
     **{name: f"torch.{name}({{0}})" for name in _ONE.split()},
     "pow": "torch.pow({0}, {1})", "atan2": "torch.atan2({0}, {1})", "hypot": "torch.hypot({0}, {1})",
     "exact_hypot": "torch.hypot({0}, {1})", "max": "_maximum({0}, {1})", "min": "-_maximum(-({0}), -({1}))",
     "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})", "ge": "({0} >= {1})", "eq": "({0} == {1})",
-    "ne": "({0} != {1})", "and": "({0} & {1})", "or": "({0} | {1})", "not": "(~{0})", "where": "torch.where({0}, {1}, {2})",
+    "ne": "({0} != {1})",
+    "and": "({0} & {1})", "or": "({0} | {1})", "not": "(~{0})", "where": "torch.where({0}, {1}, {2})",
 }  # fmt: skip
 
 

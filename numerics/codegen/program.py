@@ -1,8 +1,10 @@
 """From an expression to a program: three-address code in a fixed set of operations, each value computed once.
 
-This is the common-subexpression pass, by value numbering: an operation with the same operands is the same value.  The order of
+This is the common-subexpression pass, by value numbering: an operation with the same operands is the same value.
+The order of
 everything (terms, factors, temporaries) follows from the expression alone, never from a hash or a memory address.
-Printers know the operations of `OPERATIONS` and nothing else; a SymPy node that has no row here is an error that names it.
+Printers know the operations of `OPERATIONS` and nothing else; a SymPy node that has no row here is an error that
+names it.
 """
 
 from __future__ import annotations
@@ -274,7 +276,9 @@ class _Lowering:
 
 
 def _safe_point(expr: sp.Expr, here: sp.Basic, symbols: list[sp.Symbol]) -> dict | None:
-    """Values at which a branch is taken and the branch and its first derivatives are finite numbers; None if none is found."""
+    """Values at which a branch is taken and the branch and its first derivatives are finite numbers; None if none is
+    found.
+    """
     candidates = [sp.Rational(n, 8) for n in (4, -4, 12, -12, 20, -20, 8, -8, 0, 1, -1, 80, -80, 800, -800)]
     for values in itertools.islice(itertools.product(candidates, repeat=len(symbols)), 4000):
         point = dict(zip(symbols, values, strict=True))

@@ -1,6 +1,7 @@
 """Every pass is checked again, numerically: a rule that is no identity cannot reach a kernel.
 
-The stages of a trace are evaluated at seeded points with 50 digits, each stable node through its definition, and compared with the formula as
+The stages of a trace are evaluated at seeded points with 50 digits, each stable node through its definition, and
+compared with the formula as
 the derivation gives it; the forms for extreme ratios at points where they apply, to the digits they promise.
 """
 
@@ -28,7 +29,9 @@ def check_trace(trace, count: int, digits: int) -> int:
     start = next(i for i, stage in enumerate(trace.stages) if stage.name in ("derivative", "arguments", "source"))
     if trace.from_registry:
         start = max(i for i, stage in enumerate(trace.stages) if stage.name in ("arguments", "derivative"))
-        _compare(trace.stages[0].expression.subs(trace.renamed, simultaneous=True), trace.stages[1], symbols, count, digits)
+        _compare(
+            trace.stages[0].expression.subs(trace.renamed, simultaneous=True), trace.stages[1], symbols, count, digits
+        )
     base, compared = trace.stages[start].expression, 0
     for stage in trace.stages[start + 1 :]:
         compared += _compare(base, stage, symbols, count, digits)
@@ -57,13 +60,19 @@ def _compare_region(base, region, symbols, count: int) -> int:
     for point in _points(symbols, 200 * count, wide=True):
         with mpmath.workdps(1400):
             size = abs(x(*point))
-            if (size > int(region.bound)) if region.relation == ">" else (size < mpmath.mpf(region.bound.p) / region.bound.q):
+            if (
+                (size > int(region.bound))
+                if region.relation == ">"
+                else (size < mpmath.mpf(region.bound.p) / region.bound.q)
+            ):
                 try:
                     a, b = value(*point), form(*point)
                 except ZeroDivisionError:  # the printed formula is 0/0 at this precision
                     continue
                 if not abs(a - b) <= abs(a) * mpmath.mpf(2) ** -63:
-                    raise ArithmeticError(f"the form for |{region.x}| {region.relation} {region.bound} is wrong at {point}: {a}, {b}")
+                    raise ArithmeticError(
+                        f"the form for |{region.x}| {region.relation} {region.bound} is wrong at {point}: {a}, {b}"
+                    )
                 compared += 1
         if compared >= count:
             break

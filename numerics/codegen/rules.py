@@ -1,6 +1,7 @@
 """Rewrite rules: from the form in which a formula is printed to the form in which it is computed.
 
-A rule is an object with a name and a reason.  It looks at one node of an expression (after its children were rewritten) and
+A rule is an object with a name and a reason.  It looks at one node of an expression (after its children were
+rewritten) and
 answers with a replacement, or with None.  `rewrite` applies an ordered tuple of rules bottom-up until nothing changes.
 Every rule is an identity; the passes re-check each application at 50 digits, so a wrong rule cannot go unnoticed.
 """
@@ -12,7 +13,17 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from numerics.codegen.nodes import AsinhRatio, PotentialCore, Rounded, ScaledCosh, ScaledSinh, ScaledSum, SquaredScaledSum, TanhHalf, hypot
+from numerics.codegen.nodes import (
+    AsinhRatio,
+    PotentialCore,
+    Rounded,
+    ScaledCosh,
+    ScaledSinh,
+    ScaledSum,
+    SquaredScaledSum,
+    TanhHalf,
+    hypot,
+)
 
 __all__ = ["RULES", "Rule", "rewrite"]
 
@@ -218,7 +229,9 @@ RULES = (
     Rule("relative scale", "p x/(p s + y) = x/(s + y/p): the roundings of p do not enter", _relative_scale),
     Rule("scaled sum", "(1 + lam)(c + h) + e: what the sums round away is added back", _scaled_sum),
     Rule("squared sum", "(s + e)^2 = s^2 + 2 s e + ...: nor is the last rounding squared", _squared_scaled_sum),
-    Rule("square over hypotenuse", "b^2 / (hypot s) = (b / hypot)(b / s): no square that overflows", _square_over_hypot),
+    Rule(
+        "square over hypotenuse", "b^2 / (hypot s) = (b / hypot)(b / s): no square that overflows", _square_over_hypot
+    ),
     Rule(
         "scaled sinh", "c sinh(x) and c cosh(x) are one function each, finite where sinh(x) alone is not", _scaled_sinh
     ),

@@ -1,7 +1,8 @@
 """From a program to lines of text, for any language whose expressions look like a + b*c and f(x).
 
 A printer is a `Dialect`: one template per operation, a way to write a constant and one to write an assignment.  A value
-read once is written where it is read, any other gets a temporary whose name no argument has; parentheses keep the order of
+read once is written where it is read, any other gets a temporary whose name no argument has; parentheses keep the
+order of
 evaluation of the program, because floating-point addition is not associative.
 """
 
@@ -23,7 +24,9 @@ LONGEST = 96
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a language writes an operation (`calls`: template over {0}, {1}, ...), a constant, an assignment, a polynomial."""
+    """How a language writes an operation (`calls`: template over {0}, {1}, ...), a constant, an assignment, a
+    polynomial.
+    """
 
     name: str
     calls: dict[str, str]
@@ -43,7 +46,8 @@ def statements(
 ) -> tuple[list[str], list[str]]:
     """(assignments, result expressions): the program in this dialect.
 
-    `reserved` are names the temporaries must avoid besides the arguments.  Raises UnsupportedNode for an operation without a template.
+    `reserved` are names the temporaries must avoid besides the arguments.  Raises UnsupportedNode for an operation
+    without a template.
     """
     taken = {*program.arguments, *reserved}
     uses = program.uses()
@@ -64,8 +68,12 @@ def statements(
     return lines, [written[output][0] for output in program.outputs]
 
 
-def in_place_statements(program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t") -> tuple[list[str], list[str]]:
-    """As `statements`, for NumPy arrays of one shape: one operation a line, into the memory of an operand that has served."""
+def in_place_statements(
+    program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t"
+) -> tuple[list[str], list[str]]:
+    """As `statements`, for NumPy arrays of one shape: one operation a line, into the memory of an operand that has
+    served.
+    """
     taken = {*program.arguments, *reserved}
     last = {operand: index for index, value in enumerate(program.values) for operand in value.operands}
     last |= dict.fromkeys(program.outputs, len(program.values))
@@ -91,7 +99,7 @@ def in_place_statements(program: Program, dialect: Dialect, reserved: Iterable[s
 
 
 UFUNCS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
-UNARY = frozenset("neg sqrt exp log log1p expm1 sin cos sinh cosh tanh asinh abs".split())
+UNARY = frozenset(["neg", "sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "sinh", "cosh", "tanh", "asinh", "abs"])
 REUSABLE = UNARY | UFUNCS.keys() | {"polynomial", "hypot", "exact_hypot"}
 
 

@@ -1,6 +1,7 @@
 """Measuring kernels against the truth, in units in the last place.
 
-The error of a computed y is |y - true| divided by the spacing of doubles at the true value (`np.spacing`), wherever the true value is a
+The error of a computed y is |y - true| divided by the spacing of doubles at the true value (`np.spacing`), wherever
+the true value is a
 normal number; a true zero must be computed as zero, and a result that underflows or overflows must do so.
 """
 
@@ -48,11 +49,14 @@ class Measurement:
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "BROKEN"
-        return f"{self.kernel} ({self.backend}, {self.dtype}): {self.ulp:.2f} ulp at {self.at}, {self.points} points, contract {self.contract:g} {verdict}"
+        what = f"{self.kernel} ({self.backend}, {self.dtype}): {self.ulp:.2f} ulp at {self.at}"
+        return f"{what}, {self.points} points, contract {self.contract:g} {verdict}"
 
 
 def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(value, rest): the true value at every point is value + rest, with value its nearest double, or NaN if undefined."""
+    """(value, rest): the true value at every point is value + rest, with value its nearest double, or NaN if
+    undefined.
+    """
     from numerics.codegen.oracle import ball_oracle, root_oracle
     from numerics.codegen.passes import compile_formula
 
@@ -75,7 +79,9 @@ def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def ulp_errors(computed: np.ndarray, value: np.ndarray, rest: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-    """Errors in ulp; 0 where the true result is not a normal number of that dtype and the computed one agrees with that."""
+    """Errors in ulp; 0 where the true result is not a normal number of that dtype and the computed one agrees with
+    that.
+    """
     info = np.finfo(dtype)
     size = np.abs(value)
     normal = (size >= info.tiny) & (size <= info.max)
@@ -83,7 +89,8 @@ def ulp_errors(computed: np.ndarray, value: np.ndarray, rest: np.ndarray, dtype:
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs((computed.astype(float) - value) - rest) / spacing
     error = np.where(np.isnan(error), np.inf, error)
-    # outside the normal range: below, within one subnormal step of the smallest normal; above, infinite or the largest number
+    # outside the normal range: below, within one subnormal step of the smallest normal; above, infinite or the
+    # largest number
     small = (size < info.tiny) & (np.abs(computed) <= info.tiny) & ((size > 0) | (computed == 0))
     large = (size > info.max) & (np.abs(computed) >= info.max)
     return np.where(normal, error, np.where(small | large, 0.0, np.inf))
@@ -98,7 +105,9 @@ def measure(
     dtype: type = np.float64,
     extreme: int = 5_000,
 ) -> Measurement:
-    """Measure a float64 or float32 implementation of the kernel `name` at `count` seeded points and the adversarial ones."""
+    """Measure a float64 or float32 implementation of the kernel `name` at `count` seeded points and the adversarial
+    ones.
+    """
     return compare({backend: function}, truth(name, count, seed, dtype, extreme))[backend]
 
 
@@ -114,7 +123,9 @@ class Truth:
 
 
 def truth(name: str, count: int = 100_000, seed: int = 0, dtype: type = np.float64, extreme: int = 5_000) -> Truth:
-    """True values of the kernel `name` at `count` seeded and up to `extreme` adversarial points that the dtype can hold."""
+    """True values of the kernel `name` at `count` seeded and up to `extreme` adversarial points that the dtype can
+    hold.
+    """
     row = formula(name)
     names = tuple(row.arguments.values())
     points = np.concatenate([seeded(names, count, seed), adversarial(names, extreme)])

@@ -27,7 +27,7 @@ def elementwise(core, names, positive, arguments):
     Raises TypeError for complex or non-numeric arguments and ValueError for an argument out of its domain or
     shapes that do not broadcast.
     """
-    arrays = [a if type(a) is np.ndarray and a.dtype is _DOUBLE else _as_real(n, a) for n, a in zip(names, arguments)]
+    arrays = [a if type(a) is np.ndarray and a.dtype is _DOUBLE else _as_real(n, a) for n, a in zip(names, arguments, strict=False)]
     guarded = [i for i, name in enumerate(names) if name in positive]
     plain = all(a.dtype is _DOUBLE for a in arrays)
     dtype = _DOUBLE if plain else _result_dtype(arguments, arrays)
@@ -49,8 +49,8 @@ def broadcast(core, names, positive, arguments):
 
     The arguments are not broadcast before they reach the core: what depends on few of them is computed on their shape.
     """
-    arrays = [_as_real(n, a) for n, a in zip(names, arguments)]
-    for name, array in zip(names, arrays):
+    arrays = [_as_real(n, a) for n, a in zip(names, arguments, strict=False)]
+    for name, array in zip(names, arrays, strict=False):
         if name in positive:
             _refuse(name, array)
     dtype = _result_dtype(arguments, arrays)
@@ -66,7 +66,7 @@ def broadcast(core, names, positive, arguments):
             rows = slice(start, start + step)
             results = core(*[a[rows] if a.ndim == len(shape) and len(a) > 1 else a for a in arrays])
             outputs = outputs or tuple(np.empty(shape, dtype) for _ in results)
-            for output, result in zip(outputs, results):
+            for output, result in zip(outputs, results, strict=False):
                 output[rows] = result
         return outputs
 
@@ -99,10 +99,11 @@ def _as_real(name, value):
 
 
 def _result_dtype(arguments, arrays):
-    if all(a.dtype.kind == "f" and a.dtype.itemsize <= 4 or type(v) in (int, float) for v, a in zip(arguments, arrays)):
-        if any(a.dtype.kind == "f" and a.dtype.itemsize <= 4 for a in arrays):
-            return np.dtype(np.float32)
-    return _DOUBLE
+    """float32 if every array argument is at most that wide (and there is one); Python numbers do not count."""
+    narrow = [a.dtype.kind == "f" and a.dtype.itemsize <= 4 for a in arrays]
+    plain = [type(value) in (int, float) for value in arguments]
+    single = any(narrow) and all(n or p for n, p in zip(narrow, plain, strict=True))
+    return np.dtype(np.float32) if single else _DOUBLE
 
 
 def _refuse(name, array):

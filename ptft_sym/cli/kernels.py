@@ -7,14 +7,22 @@ import typer
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Kernels; all of them by default.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Kernels; all of them by default.")
+    ] = None,
     backend: Annotated[str, typer.Option(help="numpy, torch, c or mpmath.")] = "numpy",
-    out: Annotated[Path | None, typer.Option(help="Write a self-contained file here (C: the header beside it).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a self-contained file here (C: the header beside it).")
+    ] = None,
     table: Annotated[bool, typer.Option("--table", help="Accuracy and speed, measured on this machine now.")] = False,
-    passes: Annotated[bool, typer.Option("--passes", help="Show the expression after each pass of the compiler.")] = False,
+    passes: Annotated[
+        bool, typer.Option("--passes", help="Show the expression after each pass of the compiler.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ):
-    """The generated kernels: formula, source, accuracy; `--out FILE` writes a file you can drop into another project."""
+    """The generated kernels: formula, source, accuracy; `--out FILE` writes a file you can drop into another
+    project.
+    """
     from numerics.codegen import BACKENDS, kernel
     from numerics.codegen.formulas import FORMULAS
 

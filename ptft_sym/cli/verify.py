@@ -1,4 +1,6 @@
-"""`ptft verify`: measure every kernel again on this machine, and check that the committed files are what the generator writes."""
+"""`ptft verify`: measure every kernel again on this machine, and check that the committed files are what the
+generator writes.
+"""
 
 from typing import Annotated
 
@@ -6,7 +8,9 @@ import typer
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Kernels; all of them by default.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Kernels; all of them by default.")
+    ] = None,
     points: Annotated[int, typer.Option(min=1, help="Seeded points per kernel, besides the adversarial ones.")] = 3000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other points.")] = 0,
     derivations: Annotated[bool, typer.Option(help="Check the derivations' steps as well (minutes).")] = False,
@@ -29,7 +33,9 @@ def command(
             broken += [] if found.holds else [f"{found.kernel} ({found.backend})"]
     if not names:
         stale = files.check()
-        typer.echo(f"stale files: {', '.join(stale)}" if stale else "the committed kernels are what the generator writes")
+        typer.echo(
+            f"stale files: {', '.join(stale)}" if stale else "the committed kernels are what the generator writes"
+        )
         broken += stale
     if derivations:
         broken += _derivations()

@@ -1,4 +1,6 @@
-"""Kernels against the truth: ball arithmetic at many points, mpmath at 50 digits at some, printed reference values at a few."""
+"""Kernels against the truth: ball arithmetic at many points, mpmath at 50 digits at some, printed reference values
+at a few.
+"""
 
 import mpmath
 import numpy as np
@@ -94,14 +96,20 @@ def test_ulp_errors_at_the_edges():
 def test_points_cover_the_domain():
     points = seeded(("beta", "c_ft"), 4000)
     beta, c_ft = points.T
-    assert (beta < 0).any() and (beta > 0).any() and (c_ft > 0).all()
-    assert np.abs(beta).min() < 1e-250 and np.abs(beta).max() > 1e250
+    assert (beta < 0).any()
+    assert (beta > 0).any()
+    assert (c_ft > 0).all()
+    assert np.abs(beta).min() < 1e-250
+    assert np.abs(beta).max() > 1e250
     special = adversarial(("beta", "c_ft"))
-    assert 0.0 in special[:, 0] and 5e-324 in special[:, 0] and special[:, 1].min() > 0
+    assert 0.0 in special[:, 0]
+    assert 5e-324 in special[:, 0]
+    assert special[:, 1].min() > 0
     assert (seeded(("beta", "c_ft"), 10) == seeded(("beta", "c_ft"), 10)).all()
 
 
-# --- printed reference values (mpmath at 40 digits and more); k = 4 c_ft^2 -------------------------------------------------
+# --- printed reference values (mpmath at 40 digits and more); k = 4 c_ft^2
+# -------------------------------------------------
 @pytest.mark.parametrize(
     ("beta", "k", "q", "order"),
     [

@@ -70,8 +70,14 @@ def test_the_source_has_no_dependency_and_the_header_is_plain(tmp_path):
     ]  # fmt: skip
     assert all(f"void ptft_{name}_array(size_t n," in header for name in ON_C)
     (tmp_path / "ptft_kernels.h").write_text(header)
-    (tmp_path / "main.c").write_text('#include "ptft_kernels.h"\n#include "ptft_kernels.h"\nint main(void) { return 0; }\n')
-    subprocess.run([shutil.which("cc") or "gcc", "-std=c99", "-pedantic", "-Wall", "-Werror", "-c", "main.c"], cwd=tmp_path, check=True)
+    (tmp_path / "main.c").write_text(
+        '#include "ptft_kernels.h"\n#include "ptft_kernels.h"\nint main(void) { return 0; }\n'
+    )
+    subprocess.run(
+        [shutil.which("cc") or "gcc", "-std=c99", "-pedantic", "-Wall", "-Werror", "-c", "main.c"],
+        cwd=tmp_path,
+        check=True,
+    )
 
 
 def test_what_the_compiler_refuses_is_reported(tmp_path):
@@ -84,5 +90,7 @@ def test_a_person_can_use_c_keywords_and_library_names():
     held = generate(sp.Add(*[s * (k + 1) for k, s in enumerate(symbols)]), list(symbols), "c", name="weights")
     assert held(1.0, 1.0, 1.0, 1.0, 1.0) == 15
     x = sp.Symbol("x", real=True)
-    both = generate(sp.Piecewise((sp.sign(x) * sp.Abs(x) ** sp.Rational(3, 2), x < 2), (sp.Max(x, 3), True)), [x], "c", name="both")
+    both = generate(
+        sp.Piecewise((sp.sign(x) * sp.Abs(x) ** sp.Rational(3, 2), x < 2), (sp.Max(x, 3), True)), [x], "c", name="both"
+    )
     assert both([-4.0, 1.0, 2.5, 7.0]).tolist() == [-8.0, 1.0, 3.0, 7.0]

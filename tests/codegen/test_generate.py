@@ -135,7 +135,9 @@ def test_the_same_expression_gives_the_same_text():
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("node", [sp.gamma(x), sp.zeta(x), sp.besselj(1, x), sp.Integral(sp.exp(-(y**2)), (y, 0, x)), sp.Function("f")(x)])
+@pytest.mark.parametrize(
+    "node", [sp.gamma(x), sp.zeta(x), sp.besselj(1, x), sp.Integral(sp.exp(-(y**2)), (y, 0, x)), sp.Function("f")(x)]
+)
 def test_an_unsupported_node_is_named(node, backend):
     with pytest.raises(UnsupportedNode, match=type(node).__name__):
         generate(1 + node, [x], backend)

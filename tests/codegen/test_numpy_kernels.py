@@ -41,7 +41,9 @@ def test_shape_is_the_broadcast_shape(name, first, second):
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_elements_do_not_depend_on_their_neighbours(name):
-    """Blocks, strides, broadcasting and scalars give the same elements, bit for bit up to the vector units' last digit."""
+    """Blocks, strides, broadcasting and scalars give the same elements, bit for bit up to the vector units' last
+    digit.
+    """
     values = arguments(name, (40_000,))
     out = kernel(name)(*values)
     for index in (0, 7, 16_383, 16_384, 39_999):
@@ -88,7 +90,7 @@ def test_other_refusals():
         kernels.potential(1j, 1.0)
     with pytest.raises(TypeError, match="beta must be real numbers"):
         kernels.potential("1", 1.0)
-    with pytest.raises(ValueError, match="g = .* it must be >= 0"):
+    with pytest.raises(ValueError, match=r"g = .* it must be >= 0"):
         kernels.prox(1.0, -1.0, 1.0)
 
 

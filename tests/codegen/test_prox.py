@@ -86,7 +86,9 @@ def test_stationarity():
     assert np.abs((x - z) / g + potential_derivative(x, c)).max() < 1e-14
 
 
-@pytest.mark.parametrize(("function", "which"), [(prox_derivative_z, 0), (prox_derivative_g, 1), (prox_derivative_c_ft, 2)])
+@pytest.mark.parametrize(
+    ("function", "which"), [(prox_derivative_z, 0), (prox_derivative_g, 1), (prox_derivative_c_ft, 2)]
+)
 @pytest.mark.parametrize("point", [(1.0, 1.0, 0.5), (-3.0, 0.2, 1e-6), (1e-3, 4.0, 2.0), (50.0, 1e-3, 0.1)])
 def test_derivatives_against_differences(function, which, point):
     with mpmath.workdps(200):

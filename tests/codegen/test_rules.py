@@ -56,7 +56,11 @@ def test_form(before, after):
 
 
 @pytest.mark.parametrize(("before", "after"), FORMS)
-@pytest.mark.parametrize("at", [dict(x="0.3", c="2", lam="-0.9", gamma="0.1", h="3"), dict(x="-7e3", c="1e-2", lam="0.5", gamma="9", h="0.1")])
+@pytest.mark.parametrize(
+    "at",
+    [{"x": "0.3", "c": "2", "lam": "-0.9", "gamma": "0.1", "h": "3"}, {"x": "-7e3", "c": "1e-2", "lam": "0.5",
+    "gamma": "9", "h": "0.1"}],
+)
 def test_meaning(before, after, at):
     a, b = value(before, **at), value(after, **at)
     assert abs(a - b) <= abs(a) * mpmath.mpf(10) ** -45
@@ -92,7 +96,7 @@ NODES = [
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: type(node).__name__)
 def test_node_derivatives_are_those_of_the_definition(node):
-    at = dict(x="0.7", c="0.4", lam="0.25", h="1.5", gamma="0.3")
+    at = {"x": "0.7", "c": "0.4", "lam": "0.25", "h": "1.5", "gamma": "0.3"}
     for symbol in node.free_symbols:
         mine, true = value(sp.diff(node, symbol), **at), value(sp.diff(defined(node), symbol), **at)
         assert abs(mine - true) <= mpmath.mpf(10) ** -45 * (1 + abs(true)), symbol
@@ -102,7 +106,13 @@ def test_node_derivatives_are_those_of_the_definition(node):
 def test_node_rewrites_back_and_evaluates(node):
     definition = node.rewrite("definition")
     assert sp.simplify(definition - defined(node)) == 0
-    numbers = {x: sp.Rational(7, 10), c: sp.Rational(2, 5), lam: sp.Rational(1, 4), h: sp.Rational(3, 2), gamma: sp.Rational(3, 10)}
+    numbers = {
+        x: sp.Rational(7, 10),
+        c: sp.Rational(2, 5),
+        lam: sp.Rational(1, 4),
+        h: sp.Rational(3, 2),
+        gamma: sp.Rational(3, 10),
+    }
     number = node.xreplace(numbers)
     assert abs(number.evalf(30) - defined(node).xreplace(numbers).evalf(40)) < sp.Float("1e-28", 30)
 
@@ -119,7 +129,9 @@ def test_ratio_nodes_are_odd(node):
 
 
 def test_the_core_polynomial():
-    """sinh(F) = 2 v [1/2 + (t^2/2) E(t^2)], checked against its closed form at 40 digits; the remainder is below 2^-56."""
+    """sinh(F) = 2 v [1/2 + (t^2/2) E(t^2)], checked against its closed form at 40 digits; the remainder is below
+    2^-56.
+    """
     coefficients = core_coefficients()
     assert all(isinstance(a, sp.Rational) for a in coefficients)
     with mpmath.workdps(40):
@@ -134,7 +146,10 @@ def test_economised_polynomial_respects_its_bound():
     terms = tuple(1 / sp.factorial(n) for n in range(20))
     coefficients, bound = economised(terms, 9)
     assert len(coefficients) == 10
-    worst = max(abs(sum(float(a) * u**n for n, a in enumerate(coefficients)) - float(sp.exp(u).evalf())) for u in (0, 0.1, 0.5, 0.9, 1))
+    worst = max(
+        abs(sum(float(a) * u**n for n, a in enumerate(coefficients)) - float(sp.exp(u).evalf()))
+        for u in (0, 0.1, 0.5, 0.9, 1)
+    )
     assert worst <= float(bound) + 3e-16
     assert bound < sp.Rational(1, 10**11)
 
@@ -160,7 +175,7 @@ def test_a_wrong_form_for_large_ratios_is_refused():
     assert trace.check() > 0
     (far, *others) = trace.regions
     trace.regions = (type(far)(far.name, far.x, far.relation, far.bound, far.expression * 2, far.fixed), *others)
-    with pytest.raises(ArithmeticError, match="the form for .* is wrong"):
+    with pytest.raises(ArithmeticError, match=r"the form for .* is wrong"):
         trace.check()
 
 

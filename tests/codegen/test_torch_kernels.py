@@ -4,12 +4,12 @@ import mpmath
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-
 import numerics.kernels as numpy_kernels
 from numerics.codegen import kernel
 from numerics.codegen.formulas import FORMULAS
 from numerics.codegen.verify import compare, implementations, measurable, truth
+
+torch = pytest.importorskip("torch")
 
 ON_TORCH = [name for name in measurable() if "torch" in FORMULAS[name].backends]
 
@@ -42,7 +42,9 @@ def test_python_number_beside_a_tensor():
     out.backward()
     assert beta.grad.item() == pytest.approx(0.72181774, rel=1e-7, abs=0)
     double = kernel("potential", "torch")(torch.tensor(1.0, dtype=torch.float64), 0.1)
-    assert double.item() == pytest.approx(numpy_kernels.potential(1.0, 0.1), rel=4e-16, abs=0)  # 0.1 was not rounded to float32
+    assert double.item() == pytest.approx(
+        numpy_kernels.potential(1.0, 0.1), rel=4e-16, abs=0
+    )  # 0.1 was not rounded to float32
 
 
 def q(beta, c):
@@ -73,7 +75,10 @@ def test_first_and_second_derivatives(name, formula, c, u):
     assert bend.item() == pytest.approx(float(second), rel=3e-13, abs=1e-300)
 
 
-@pytest.mark.parametrize(("name", "slope", "bend"), [("potential", 0.0, 0.25), ("ell_order", 0.0, -1 / 12), ("potential_derivative", 0.25, 0.0)])
+@pytest.mark.parametrize(
+    ("name", "slope", "bend"),
+    [("potential", 0.0, 0.25), ("ell_order", 0.0, -1 / 12), ("potential_derivative", 0.25, 0.0)],
+)
 def test_derivatives_at_zero(name, slope, bend):
     x = torch.zeros((), dtype=torch.float64, requires_grad=True)
     (first,) = torch.autograd.grad(kernel(name, "torch")(x, 2.0), x, create_graph=True)
@@ -86,7 +91,11 @@ def test_derivatives_at_zero(name, slope, bend):
 def test_gradcheck_in_every_argument(name):
     values = []
     for i, argument in enumerate(FORMULAS[name].arguments.values()):
-        column = torch.tensor([0.3, -1.7, 0.02, 5.0], dtype=torch.float64) if i == 0 else torch.tensor([0.4, 1.1, 0.9, 0.3], dtype=torch.float64)
+        column = (
+            torch.tensor([0.3, -1.7, 0.02, 5.0], dtype=torch.float64)
+            if i == 0
+            else torch.tensor([0.4, 1.1, 0.9, 0.3], dtype=torch.float64)
+        )
         if argument == "lam":
             column = torch.tensor([-0.9, 0.0, 0.5, 0.9], dtype=torch.float64)
         values.append(column.requires_grad_())
@@ -99,7 +108,9 @@ def test_no_nan_gradient_from_a_dead_branch(name):
     first = torch.tensor([0.0, 1e-300, 1e-8, 1.0, -1.0, 1e8, 1e200, -1e200], dtype=torch.float64, requires_grad=True)
     others = [torch.ones(8, dtype=torch.float64, requires_grad=True) for _ in range(len(FORMULAS[name].arguments) - 1)]
     if name == "k":  # a square: 1e200 overflows, rightly
-        first = torch.tensor([0.0, 1e-300, 1e-8, 1.0, -1.0, 1e8, 1e100, -1e100], dtype=torch.float64, requires_grad=True)
+        first = torch.tensor(
+            [0.0, 1e-300, 1e-8, 1.0, -1.0, 1e8, 1e100, -1e100], dtype=torch.float64, requires_grad=True
+        )
     if name in ("dual_map", "dual_map_derivative"):
         first = torch.tensor([0.0, 1e-300, 1.0, 350.0, 351.0, -352.0], dtype=torch.float64, requires_grad=True)
         others = [torch.full((6,), 1e-10, dtype=torch.float64, requires_grad=True)]
