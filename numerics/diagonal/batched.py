@@ -15,6 +15,7 @@ from numerics.diagonal.data import Cell
 from numerics.diagonal.interpolation import ACCEPT, InterpolationError
 from numerics.diagonal.limit import Outcome, flow_limit
 from numerics.diagonal.maps import mobility
+from numerics.diagonal.network import check_device
 from numerics.diagonal.newton import TARGET, return_to_curve
 from numerics.task import Initialization
 from numerics.validate import as_array, check_count
@@ -94,6 +95,7 @@ def interpolate_batch(
 
 
 def _check(X, y, c_ft, inner: str, device: str):
+    device = check_device(device)
     if inner not in INNER:
         raise ValueError(f"inner = {inner!r} is not allowed: it must be one of {', '.join(INNER)}")
     if not isinstance(X, torch.Tensor):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2, norm, t
 
-from numerics.validate import check_number
+from numerics.validate import check_dataset, check_number
 
 __all__ = ["Comparison", "compare"]
 
@@ -104,7 +104,13 @@ def compare(theory: object, simulation: object, *, level: float = 1e-3) -> Compa
         theory), or where the theory lacks a ratio.
     """
     level = check_number("level", level, 0.0, 1.0)
-    runs = [simulation] if hasattr(simulation, "data_vars") else sorted(simulation, key=lambda r: r.attrs["dim"])
+    check_dataset("theory", theory, "alpha", "mse")
+    if not (hasattr(simulation, "data_vars") or isinstance(simulation, (list, tuple))):
+        raise TypeError(f"simulation must be a Dataset or a list of them, got {simulation!r:.60}")
+    runs = [simulation] if hasattr(simulation, "data_vars") else list(simulation)
+    for run in runs:
+        check_dataset("simulation", run, "alpha", "mse", "n")
+    runs.sort(key=lambda run: run.attrs["dim"])
     if not runs:
         raise ValueError("simulation is empty: it must be a Dataset or a sequence of Datasets")
     alpha = runs[0]["alpha"].values

@@ -9,7 +9,7 @@ import torch
 
 from numerics.diagonal.data import Cell
 from numerics.diagonal.limit import Outcome, flow_limit
-from numerics.diagonal.network import DiagonalNetwork
+from numerics.diagonal.network import DiagonalNetwork, check_device
 from numerics.task import Initialization
 from numerics.validate import check_count, check_number
 
@@ -137,7 +137,7 @@ def solve_descent(
     """Both stages of all cells (equal sizes) by :func:`descend`, in one tensor program; with distances to the limit."""
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype = {dtype!r} is not allowed: it must be 'float64' or 'float32'")
-    kind = getattr(torch, dtype)
+    kind, device = getattr(torch, dtype), check_device(device)
     stack = lambda name: torch.as_tensor(np.stack([getattr(c, name) for c in cells])).to(device, kind)  # noqa: E731
     dim = cells[0].X.shape[1]
     network = DiagonalNetwork(init, dim, len(cells), dtype=kind, device=device)

@@ -53,10 +53,11 @@ def dual_flow(
     turn = min(1.0, float(np.max(angle(np.abs(y).max() / np.abs(X).max(), c))))
     unit = turn / np.abs(X).sum(axis=0).max()  # size of the nu that make such a turn
     fastest = np.linalg.norm(-jacobian(0, np.zeros(len(X))), 2)
-    found = solve_ivp(
-        slope, (0.0, LATEST / fastest), np.zeros(len(X)), "BDF", jac=jacobian, events=arrived, dense_output=True,
-        rtol=rtol, atol=rtol * unit, first_step=1e-3 * rtol * unit / np.abs(y).max(),
-    )  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):  # a trial step may overflow on its way to being refused
+        found = solve_ivp(
+            slope, (0.0, LATEST / fastest), np.zeros(len(X)), "BDF", jac=jacobian, events=arrived, dense_output=True,
+            rtol=rtol, atol=rtol * unit, first_step=1e-3 * rtol * unit / np.abs(y).max(),
+        )  # fmt: skip
     if found.status != 1:
         left = np.linalg.norm(slope(0, found.y[:, -1])) / size
         raise FlowError(

@@ -123,7 +123,10 @@ def scan(
     """
     if not isinstance(init, Initialization):
         raise TypeError(f"init must be an Initialization, got {init!r:.60} of type {type(init).__name__}")
-    inits = [replace(init, lam=float(value)) for value in np.atleast_1d(as_array("lam", lam, low=-1.0, high=1.0))]
+    lam = np.atleast_1d(as_array("lam", lam, low=-1.0, high=1.0))
+    if lam.ndim != 1:
+        raise ValueError(f"lam has shape {lam.shape}: it must be a number or one-dimensional")
+    inits = [replace(init, lam=float(value)) for value in lam]
     x_pt, y_pt, x_ft, y_ft, test = _check(x_pt, y_pt, x_ft, y_ft, x_test, y_test)
     pretrained = _stage("x_pt", x_pt, y_pt, init.c, ridge_pt)
     return [_after(pretrained, x_ft, y_ft, one, ridge, test) for one in inits]

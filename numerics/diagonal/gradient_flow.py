@@ -56,6 +56,8 @@ def gradient_flow(
 
     Source: THEORY section 2; re-balancing section 3.
     """
+    if not isinstance(init, Initialization):
+        raise TypeError(f"init must be an Initialization, got {init!r:.60} of type {type(init).__name__}")
     X, y = check_design(X, y)
     if variables not in ("weights", "dual"):
         raise ValueError(f"variables = {variables!r} is not allowed: it must be 'weights' or 'dual'")
@@ -121,12 +123,20 @@ def weight_flow(X, y, start: Weights, stop: float = 1e-12, rtol: float = 1e-11, 
 
     arrived.terminal = True
     state = np.concatenate(start)
+    floor = np.finfo(float).eps * np.linalg.norm(np.abs(X) @ c)
+    if floor > stop * size > 0.0:
+        raise FlowError(
+            f"gradient_flow: with weights of squared size {c.max():.3g}, beta is a difference of products whose "
+            f"rounding alone leaves a residual of {floor / size:.2g}, and stop = {stop:g} was asked for: use variables = 'dual'"
+        )
     if size == 0.0:
         return _assemble(X, y, c, np.zeros(1), state[:, None], lambda t: np.outer(state, np.ones(np.size(t))), before)
-    found = solve_ivp(
-        slope, (0.0, LATEST), state, "Radau", jac=jacobian, events=arrived, dense_output=True,
-        rtol=rtol, atol=rtol * np.sqrt(c.min()),
-    )  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):  # a trial step may overflow on its way to being refused
+        found = solve_ivp(
+            slope, (0.0, LATEST), state, "Radau", jac=jacobian, events=arrived, dense_output=True,
+            rtol=rtol, atol=rtol * np.sqrt(c.min()),
+            first_step=1e-3 / max(2.0 * np.linalg.norm(G, 2) * c.max(), np.abs(Xty).max()),
+        )  # fmt: skip
     if found.status != 1:
         left = np.linalg.norm(y - X @ Weights(*found.y[:, -1].reshape(4, dim)).beta) / size
         raise FlowError(

@@ -7,7 +7,17 @@ import torch
 from numerics.task import Initialization
 from numerics.validate import check_count, check_number
 
-__all__ = ["DiagonalNetwork"]
+__all__ = ["DiagonalNetwork", "check_device"]
+
+
+def check_device(device: str | torch.device) -> torch.device:
+    """The torch device, or a ValueError where this torch or this machine does not have it."""
+    try:
+        torch.empty(1, device=device)
+    except (AssertionError, RuntimeError) as error:
+        text = str(error).splitlines()[0]
+        raise ValueError(f"device = {str(device)!r} is not available to torch here: {text}") from None
+    return torch.device(device)
 
 
 class DiagonalNetwork(torch.nn.Module):

@@ -71,6 +71,9 @@ def simulate(
 
     Source: THEORY sections 5 and 7.
     """
+    for name, value, kind in (("task", task, Task), ("init", init, Initialization)):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r:.60} of type {type(value).__name__}")
     alpha = np.atleast_1d(as_array("alpha", alpha, low=0.0, open_low=True))
     if alpha.ndim != 1 or len(set(alpha.tolist())) != len(alpha):
         raise ValueError(f"alpha has shape {alpha.shape}: it must be a number or a 1-d array without repetitions")

@@ -145,6 +145,15 @@ def test_effective_rank():
     np.testing.assert_allclose(effective_rank(np.array([[3.0, -3, 3, 0], [0, 0, 7, 0], [0, 0, 0, 0]])), [3, 1, 0])
 
 
+@pytest.mark.parametrize("c", [1e-20, 1e-6, 100.0])
+def test_extreme_scales(c):
+    X, y = problem(3, 11)
+    limit = interpolate(X, y, c).beta
+    for variables in ("weights", "dual"):
+        path = gradient_flow(X, y, Initialization(c), variables=variables, stop=1e-11)
+        np.testing.assert_allclose(path.limit, limit, atol=1e-8 * np.abs(limit).max())
+
+
 def test_zero_targets_stay_at_zero():
     for variables in ("weights", "dual"):
         path = gradient_flow(np.ones((1, 3)), [0.0], Initialization(1.0), variables=variables)
@@ -161,6 +170,10 @@ def test_refusals():
         gradient_flow(X, y, init, beta_pt=np.ones(3))
     with pytest.raises(ValueError, match="X_ft has 3 columns"):
         gradient_flow(X, y, init, X[:, :3], y)
+    with pytest.raises(TypeError, match="init must be an Initialization"):
+        gradient_flow(X, y, 0.1)
+    with pytest.raises(FlowError, match=r"rounding alone leaves a residual of .* use variables = 'dual'"):
+        gradient_flow(X, y, Initialization(1e8))
     with pytest.raises(ValueError, match="stop = 0"):
         gradient_flow(X, y, init, stop=0.0)
     for variables in ("weights", "dual"):  # conflicting rows: no interpolator, so the residual stays

@@ -136,6 +136,10 @@ def test_a_killed_run_resumes_from_what_is_on_disk(tmp_path):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
+        ({"task": "x"}, TypeError, "task must be of type Task"),
+        ({"init": 1e-3}, TypeError, "init must be of type Initialization"),
+        ({"method": "gd", "device": "nowhere"}, ValueError, "device = 'nowhere' is not available"),
+        ({"inner": "cg", "device": "nowhere"}, ValueError, "device = 'nowhere' is not available"),
         ({"alpha": 0.001}, ValueError, r"alpha = 0.001 with dim = 50 gives no sample"),
         ({"alpha": [0.1, 0.1]}, ValueError, "without repetitions"),
         ({"alpha": -0.1}, ValueError, "alpha"),
