@@ -127,7 +127,8 @@ def weight_flow(X, y, start: Weights, stop: float = 1e-12, rtol: float = 1e-11, 
     if floor > stop * size > 0.0:
         raise FlowError(
             f"gradient_flow: with weights of squared size {c.max():.3g}, beta is a difference of products whose "
-            f"rounding alone leaves a residual of {floor / size:.2g}, and stop = {stop:g} was asked for: use variables = 'dual'"
+            f"rounding alone leaves a residual of {floor / size:.2g}, and stop = {stop:g} was asked for: "
+            "use variables = 'dual'"
         )
     if size == 0.0:
         return _assemble(X, y, c, np.zeros(1), state[:, None], lambda t: np.outer(state, np.ones(np.size(t))), before)
