@@ -102,6 +102,8 @@ def grid(axes: Mapping[str, object]) -> tuple[Axis, ...]:
     """
     if not isinstance(axes, Mapping):
         raise TypeError(f"axes must map names to values, got {axes!r:.60}")
+    if not axes:
+        raise ValueError("axes = {} is not allowed: a sweep must have at least one axis")
     made = tuple(_axis(name, values) for name, values in axes.items())
     count = math.prod(len(axis) for axis in made)
     if count > MOST_SETTINGS:

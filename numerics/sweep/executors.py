@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import socket
 import subprocess
 import sys
 import threading
@@ -196,12 +197,18 @@ def dask(jobs: Iterable[Job], address: str) -> Finished:
         from distributed import Client
     except ImportError:
         raise ImportError("--scheduler needs dask.distributed: pip install 'ptft-sym[distributed]'") from None
-    try:
-        client = Client(address, timeout=15, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise OSError(f"no Dask scheduler answers at {address!r}: {error}") from None
-    with client:
+    _knock(address)
+    with Client(address, timeout=15, set_as_default=False) as client:
         yield from _on_cluster(client, jobs)
+
+
+def _knock(address: str) -> None:
+    """Refuse an address where nobody listens: a Client that cannot connect takes long to go."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise OSError(f"no Dask scheduler answers at {address!r}: {error}") from None
 
 
 def _on_cluster(client, jobs: Iterable[Job]) -> Finished:

@@ -108,7 +108,7 @@ def check_all(parameters: dict[str, Parameter], axes: tuple[Axis, ...], fixed: d
         if name not in parameters:
             raise ValueError(f"{where}: unknown parameter {name!r}; known are {', '.join(parameters)}")
         if name in swept and name in fixed:
-            raise ValueError(f"fixed.{name}: {where} already changes it")
+            raise ValueError(f"fixed.{name}: {where} already changes it, give one of them")
     for axis in axes:
         for name, column in axis.columns.items():
             key = f"axes.{axis.name}" + ("" if name == axis.name else f".{name}")

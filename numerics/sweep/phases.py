@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -75,7 +75,10 @@ def phase_diagram(
     Source: THEORY sections 4 to 6.
     """
     near = Nearness(rich, lazy, independent, dependent)
-    as_array("reference", reference, ndim=1)
+    if as_array("reference", reference, ndim=1).size != 2:
+        raise ValueError(f"reference = {reference!r:.60} is not allowed: it must be (beta_ft, beta_pt)")
+    if isinstance(by, str) or not isinstance(by, Iterable):
+        raise TypeError(f"by must be a sequence of names among {', '.join(INIT)}, got {by!r:.60}")
     spec, inner = _spec(parameters, candidates, tuple(by))
     ds = run_sweep(spec, store, workers, scheduler, progress)
     return best(ds, inner, near, reference)
@@ -89,8 +92,9 @@ def _spec(parameters: dict, candidates: Mapping | None, by: tuple[str, ...]) -> 
     values = dict(parameters)
     inner_axes: dict[str, object] = {}
     if candidates is not None:
+        _check_candidates(candidates)
         if clash := [name for name in INIT if name in values] + list(by):
-            raise ValueError(f"candidates and {clash[0]} exclude each other: the candidates fix c, lam and gamma")
+            raise ValueError(f"candidates and {clash[0]} exclude each other: the candidates fix c, lam and gamma, give either")
         inner_axes["candidate"] = _columns(candidates)
     else:
         values.setdefault("c", 1e-3)
@@ -113,12 +117,15 @@ def _spec(parameters: dict, candidates: Mapping | None, by: tuple[str, ...]) -> 
     return Sweep.of("replica", {**axes, **inner_axes}, fixed), list(inner_axes)
 
 
-def _columns(candidates: Mapping) -> dict[str, list]:
+def _check_candidates(candidates: object) -> None:
     if not isinstance(candidates, Mapping) or not candidates:
         raise TypeError(f"candidates must map names to Initialization, got {candidates!r:.60}")
     for name, init in candidates.items():
         if not isinstance(init, Initialization):
             raise TypeError(f"candidates[{name!r}] must be an Initialization, got {init!r:.60}")
+
+
+def _columns(candidates: Mapping) -> dict[str, list]:
     inits = list(candidates.values())
     return {"candidate": [str(name) for name in candidates], **{n: [getattr(i, n) for i in inits] for n in INIT}}
 

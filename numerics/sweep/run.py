@@ -15,7 +15,7 @@ from numerics.sweep.executors import open_executor
 from numerics.sweep.job import Job, Result
 from numerics.sweep.spec import Sweep
 from numerics.sweep.store import FAILED, FINE, STATUS, Store, attributes, describe_axes
-from numerics.validate import check_count
+from numerics.validate import check_callable, check_count, check_path
 
 __all__ = ["Progress", "bar", "run_sweep", "sweep"]
 
@@ -77,10 +77,16 @@ def run_sweep(
     progress: Progress | bool = False,
 ):
     """Run a checked sweep; arguments and result as in :func:`sweep`."""
+    if store is not None:
+        check_path("store", store)
+    if not isinstance(progress, bool):
+        check_callable("progress", progress)
+    if not isinstance(scheduler, (str, type(None))):
+        raise TypeError(f"scheduler must be an address such as tcp://host:8786, got {scheduler!r:.60}")
     if workers is not None:
         check_count("workers", workers, 1, 4096)
         if scheduler is not None:
-            raise ValueError(f"workers = {workers} and scheduler = {scheduler!r} exclude each other")
+            raise ValueError(f"workers = {workers} and scheduler = {scheduler!r} exclude each other: give one of them")
     report = bar(spec) if progress is True else (progress or _silent)
     execute = open_executor(_enough(spec, workers), scheduler)
     keep = _Memory(spec) if store is None else _Disk(Store(store, spec))

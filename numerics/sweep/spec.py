@@ -61,6 +61,10 @@ class Sweep:
         TypeError, ValueError, ImportError
             Naming the key that is wrong; nothing has been computed then.
         """
+        if not isinstance(fixed, (Mapping, type(None))):
+            raise TypeError(f"fixed must map names to values, got {fixed!r:.60} of type {type(fixed).__name__}")
+        if isinstance(outputs, str) or not isinstance(outputs, (list, tuple)):
+            raise TypeError(f"outputs must be a sequence of names, got {outputs!r:.60}")
         target = find(kind, function, tuple(outputs))
         made = grid(axes)
         fixed = dict(fixed or {})

@@ -24,6 +24,7 @@ import numpy as np
 from numerics.sweep.axes import Block
 from numerics.sweep.job import Result
 from numerics.sweep.spec import Sweep
+from numerics.validate import check_flag, check_path
 
 __all__ = ["Store", "describe_axes", "open_store", "write_atomically"]
 
@@ -202,9 +203,10 @@ def open_store(path: str | os.PathLike, chunked: bool = False):
     """
     import xarray as xr
 
-    path = Path(path)
+    check_flag("chunked", chunked)
+    path = Path(check_path("path", path))
     if not (path / "data.zarr" / "zarr.json").exists():
-        raise FileNotFoundError(f"{path}: there is no sweep in this folder (no data.zarr)")
+        raise FileNotFoundError(f"path = {path}: there is no sweep in this folder (no data.zarr)")
     ds = xr.open_zarr(path / "data.zarr", chunks={} if chunked else None, consolidated=False)
     order = json.loads((path / "settings.json").read_bytes())["settings"]["outputs"]
     ds = ds[[*order, "status", "message"]]

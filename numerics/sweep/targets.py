@@ -195,10 +195,10 @@ def find(kind: str, function: str | None = None, outputs: tuple[str, ...] = ()) 
     """The target of a sweep. Raises ValueError, ImportError or TypeError naming ``kind``, ``function``, ``outputs``."""
     if kind == "function":
         return _of_function(function, tuple(outputs))
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"kind = {kind!r} is not allowed: it must be one of {', '.join([*KINDS, 'function'])}")
     if function is not None or outputs:
-        raise ValueError(f"function and outputs belong to kind = 'function', not to kind = {kind!r}")
+        raise ValueError(f"function = {function!r} and outputs = {list(outputs)!r} need kind = 'function', got kind = {kind!r}")
     return KINDS[kind]
 
 
