@@ -1,4 +1,4 @@
-"""Depth-L diagonal networks: beta = w+^L - w-^L with all layers of a path equal (Woodworth et al. 2020, higher-order models).
+"""Depth-L diagonal networks, beta = w+^L - w-^L with all layers of a path equal (Woodworth et al. 2020).
 
 With m = L - 2 > 0 and a common start alpha_0 per layer, the dual variable R = X^T nu lives in a bounded interval, the
 potential's slope is the inverse of an explicit function, and the l-order falls from 2 to 1 as a power, not a logarithm.

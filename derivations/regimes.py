@@ -11,13 +11,13 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.fine_tuning import effective_scale
-from derivations.ledger.ball import Number
+from derivations.ledger.ball import Ball, Number, Split
 from derivations.ledger.bounds import AnyOf, Factors, Falling, Rising, Signs, rising
 from derivations.ledger.proof import ByLimit, Substitute
 from derivations.ledger.step import Derivation, Step, both, eq, gt, lt
 from derivations.metrics import ell_order, ell_order_short, sensitivity
 from derivations.mirror import potential
-from derivations.symbols import beta, c, c_ft, eps, h, k, lam, mu
+from derivations.symbols import beta, c, c_ft, eps, h, k, lam, mu, p
 
 _PAPER = "arXiv 2602.20062; THEORY section 4"
 
@@ -105,6 +105,34 @@ def _regime_one() -> list[Step]:
             "The order is decreasing (metrics), so it stays above 1.1 for every u below sinh(10), about eleven "
             "thousand.",
             proof=Number(),
+        ),
+    ]
+
+
+def _order_bounds() -> list[Step]:
+    """1 + 1/(1 + s) < l-order < 1 + 2/(1 + s) for every s = asinh u > 0."""
+    bottom = (
+        (h * sp.cosh(h / 2) - sp.sinh(h / 2), -1, Rising(h, Signs(sp.cosh(h / 2) / 2 + h * sp.sinh(h / 2) / 2))),
+        (1 + h, -1, Signs()),
+    )
+    above = sp.exp(h) * (h - 3) + 3 * h + 3
+    slope = Split(h, sp.Integer(2), Ball(h, 0, 2), Signs(p * sp.exp(p + 2) + 3), p)
+    return [
+        Step(
+            "I: order from below",
+            "inequality",
+            gt(ell_order_short(h), 1 + 1 / (1 + h)),
+            "The gap has exp(s) - 1 - s on top: the order exceeds 1 + 1/(1 + asinh u) everywhere.",
+            proof=Factors(((sp.exp(-h / 2), 1, Signs()), (sp.exp(h) - 1 - h, 1, rising(h, 2)), *bottom)),
+        ),
+        Step(
+            "I: order from above",
+            "inequality",
+            lt(ell_order_short(h), 1 + 2 / (1 + h)),
+            "The gap has exp(s)(s - 3) + 3 s + 3 on top, which rises from 0: its slope exp(s)(s - 2) + 3 is positive "
+            "on "
+            "[0, 2] by ball arithmetic (the minimum is 3 - e) and obviously beyond.",
+            proof=Factors(((sp.exp(-h / 2) / 2, 1, Signs()), (above, 1, Rising(h, slope)), *bottom)),
         ),
     ]
 
@@ -221,7 +249,7 @@ def _regime_four() -> list[Step]:
 def derive() -> Derivation:
     """The regimes as limits, with rates and uniform error bounds."""
     formulas = results()
-    steps = (*_regime_one(), *_regime_two(), *_regime_three(), *_regime_four())
+    steps = (*_regime_one(), *_order_bounds(), *_regime_two(), *_regime_three(), *_regime_four())
     return Derivation(
         "regimes",
         "The four regimes",

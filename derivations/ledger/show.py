@@ -19,7 +19,7 @@ from derivations.symbols import LATEX
 
 FORMATS = ("md", "tex", "html")
 _MARK = {"proved": "proved", "sampled": "only sampled", "assumed": "assumed", "failed": "FAILED"}
-_LONG = 110
+_LONG = 170
 
 
 class _Printer(LatexPrinter):
@@ -27,6 +27,12 @@ class _Printer(LatexPrinter):
 
     def __init__(self) -> None:
         super().__init__({"symbol_names": LATEX, "ln_notation": True, "fold_short_frac": False})
+
+    def _print_Identity(self, expr):
+        return r"\mathbf{I}"
+
+    def _print_OneMatrix(self, expr):
+        return r"\mathbf{J}"
 
 
 def latex(expr: sp.Basic) -> str:
