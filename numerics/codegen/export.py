@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from numerics.codegen import print_c, print_mpmath, print_numpy, print_torch
+from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox_ports, print_torch
 from numerics.codegen.formulas import FORMULAS, formula
 from numerics.codegen.passes import Trace, compile_formula
 
@@ -46,18 +46,38 @@ def source(names: list[str], backend: str, header_name: str = C_HEADER) -> str:
     if backend == "numpy":
         return _numpy_file([print_numpy.print_body(formula(name), trace_of(name)) for name in names], head)
     if backend == "torch":
-        return print_torch.print_module([_torch_function(name) for name in names], head)
+        return print_torch.print_module(_torch_functions(names), head)
     if backend == "mpmath":
         rows = [(name, trace_of(name), formula(name)) for name in names]
         return print_mpmath.print_module(
             [print_mpmath.print_function(name, trace, row.positive, row.title) for name, trace, row in rows], head
         )
-    return print_c.print_source([(name, trace_of(name), formula(name).positive) for name in names], head, header_name)
+    return print_c.print_source(_c_functions(names), head, header_name)
+
+
+def _c_functions(names: list[str]) -> list[str]:
+    """The functions in order; a kernel of the root comes after the solver, that after the mirror map it needs."""
+    needed = [*names]
+    implicit = [name for name in names if formula(name).implicit]
+    if implicit:
+        needed = ["potential_derivative", *(name for name in names if name != "potential_derivative")]
+    texts, solved = [], False
+    for name in needed:
+        row, trace = formula(name), trace_of(name)
+        if row.implicit:
+            texts += [] if solved else [print_prox_ports.print_c_solver()]
+            texts.append(print_prox_ports.print_c_function(row, trace))
+            solved = True
+        elif name in names:
+            texts.append(print_c.print_function(name, trace, row.positive))
+        else:
+            texts.append(print_c.print_value(name, trace, row.positive))
+    return texts
 
 
 def c_header(names: list[str]) -> str:
     """The C header that goes with `source(names, "c")`."""
-    return print_c.print_header([(name, trace_of(name), formula(name).positive) for name in names])
+    return print_c.print_header([(name, list(formula(name).arguments.values())) for name in names])
 
 
 def torch_module() -> str:
@@ -68,14 +88,23 @@ def torch_module() -> str:
         "`python -m numerics.codegen --write`; do not edit.  Formulas, sources and contracts are those of the NumPy "
         "kernels.\n"
     )
-    return print_torch.print_module([_torch_function(name) for name in names], head, sorted(names))
+    return print_torch.print_module(_torch_functions(names), head, sorted(names))
 
 
-def _torch_function(name: str) -> str:
-    row = formula(name)
-    return print_torch.print_function(
-        name, trace_of(name), row.positive, f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"
-    )
+def _torch_functions(names: list[str]) -> list[str]:
+    texts, solved = [], False
+    if any(formula(name).implicit for name in names) and "potential_derivative" not in names:
+        names = ["potential_derivative", *names]
+    for name in names:
+        row = formula(name)
+        doc = f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"
+        if row.implicit:
+            texts += [] if solved else [print_prox_ports.print_torch_solver().strip()]
+            texts.append(print_prox_ports.print_torch_function(row, trace_of(name), doc))
+            solved = True
+        else:
+            texts.append(print_torch.print_function(name, trace_of(name), row.positive, doc))
+    return texts
 
 
 def _numpy_file(bodies: list[str], head: str) -> str:
@@ -104,8 +133,8 @@ def user_source(name: str, trace: Trace, backend: str) -> tuple[str, str]:
         return print_torch.print_module([print_torch.print_function(name, trace, (), head.strip())], head), ""
     if backend == "mpmath":
         return print_mpmath.print_module([print_mpmath.print_function(name, trace, (), head.strip())], head), ""
-    kernels = [(name, trace, ())]
-    return print_c.print_source(kernels, head, C_HEADER), print_c.print_header(kernels)
+    text = print_c.print_source([print_c.print_function(name, trace)], head, C_HEADER)
+    return text, print_c.print_header([print_c.signature(name, trace)])
 
 
 def execute(text: str, name: str) -> Callable:

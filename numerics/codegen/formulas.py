@@ -51,7 +51,7 @@ class Formula:
 
 
 NUMPY_ONLY = ("numpy",)
-PROX_ON = ("numpy",)
+PROX_ON = ("numpy", "torch", "c")
 PROX = {"z": "z", "g": "g", "c_ft": "c_ft"}
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
 FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}

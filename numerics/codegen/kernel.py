@@ -102,6 +102,9 @@ def kernel(name: str, backend: str = "numpy") -> Kernel:
 
     Raises ValueError for a name or a backend that does not exist.
     """
+    for argument, value in (("name", name), ("backend", backend)):
+        if not isinstance(value, str):
+            raise TypeError(f"{argument} must be a word, got {value!r:.60} of type {type(value).__name__}")
     return _kernel(name, backend)
 
 

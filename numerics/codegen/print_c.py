@@ -7,12 +7,11 @@ arrays of length n.  Forms that hold only for part of the range are branches.  A
 
 from __future__ import annotations
 
-from numerics.codegen.formulas import Formula
 from numerics.codegen.passes import Trace
 from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, statements
 
-__all__ = ["C", "print_header", "print_source"]
+__all__ = ["C", "print_function", "print_header", "print_source", "print_value", "signature"]
 
 _ONE = [
     "exp",
@@ -129,8 +128,8 @@ def _names(trace: Trace) -> dict:
     return renamed
 
 
-def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
-    """The scalar function, its regions, and the loop over arrays."""
+def print_value(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
+    """`NAME_value(...)`, the scalar function, preceded by its regions."""
     arguments = _names(trace)
     formal = ", ".join(f"double {argument}" for argument in arguments.values())
     actual = ", ".join(arguments.values())
@@ -144,30 +143,38 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> s
     if guard:
         lines.insert(0, f"if ({guard}) return NAN;")
     for region in trace.regions:
-        lines.append(
-            f"if (fabs({size[0]}) {region.relation} {decimal(region.bound)}) return {name}_{region.name}({actual});"
-        )
+        test = f"fabs({size[0]}) {region.relation} {decimal(region.bound)}"
+        lines.append(f"if ({test}) return {name}_{region.name}({actual});")
+    unused = [a for s, a in arguments.items() if not trace.expression.has(s) and s.name not in positive]
+    lines = [*(f"(void){argument};" for argument in unused), *lines]
     parts.append(_body(f"static inline double {name}_value({formal})", [*lines, f"return {result};"]))
-    parts.append(_body(f"double ptft_{name}({formal})", [f"return {name}_value({actual});"]))
-    indexed = ", ".join(f"{argument}[i]" for argument in arguments.values())
-    loop = f"for (size_t i = 0; i < n; ++i) out[i] = {name}_value({indexed});"
-    parts.append(_body(f"void ptft_{name}_array({_array_formal(arguments)})", [loop]))
     return "\n\n".join(parts)
 
 
-def _array_formal(arguments: dict) -> str:
-    return ", ".join(["size_t n", *(f"const double *{argument}" for argument in arguments.values()), "double *out"])
+def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
+    """The scalar function, its regions, and the loop over arrays."""
+    arguments = _names(trace)
+    formal = ", ".join(f"double {argument}" for argument in arguments.values())
+    actual = ", ".join(arguments.values())
+    indexed = ", ".join(f"{argument}[i]" for argument in arguments.values())
+    loop = f"for (size_t i = 0; i < n; ++i) out[i] = {name}_value({indexed});"
+    return "\n\n".join([
+        print_value(name, trace, positive),
+        _body(f"double ptft_{name}({formal})", [f"return {name}_value({actual});"]),
+        _body(f"void ptft_{name}_array({_array_formal(arguments.values())})", [loop]),
+    ])  # fmt: skip
+
+
+def _array_formal(arguments) -> str:
+    return ", ".join(["size_t n", *(f"const double *{argument}" for argument in arguments), "double *out"])
 
 
 def _body(signature: str, lines: list[str]) -> str:
     return f"{signature}\n{{\n" + "\n".join(f"    {line}" for line in lines) + "\n}"
 
 
-def print_source(
-    kernels: list[tuple[str, Trace, tuple[str, ...]]], comment: str, header: str = "ptft_kernels.h"
-) -> str:
-    """The source file with these kernels: (name, trace, positive arguments)."""
-    functions = [print_function(name, trace, positive) for name, trace, positive in kernels]
+def print_source(functions: list[str], comment: str, header: str = "ptft_kernels.h") -> str:
+    """The source file with these functions."""
     body = "\n\n".join(functions)
     helpers = [text for helper, text in HELPERS.items() if f"{helper}(" in body]
     lines = "\n".join(f" * {line}".rstrip() for line in comment.strip().splitlines())
@@ -175,21 +182,17 @@ def print_source(
     return "\n\n".join([f"/*\n{lines}\n */\n{include}", *helpers, body]) + "\n"
 
 
-def print_header(kernels: list[tuple[str, Trace, tuple[str, ...]]], guard: str = "PTFT_KERNELS_H") -> str:
-    """The header that declares them."""
+def print_header(signatures: list[tuple[str, list[str]]], guard: str = "PTFT_KERNELS_H") -> str:
+    """The header that declares kernels: (name, arguments) each."""
     lines = []
-    for name, trace, _ in kernels:
-        arguments = _names(trace)
-        formal = ", ".join(f"double {argument}" for argument in arguments.values())
+    for name, arguments in signatures:
+        formal = ", ".join(f"double {argument}" for argument in arguments)
         lines.append(f"double ptft_{name}({formal});\nvoid ptft_{name}_array({_array_formal(arguments)});")
     cpp = '#ifdef __cplusplus\nextern "C" {\n#endif\n\n', "\n\n#ifdef __cplusplus\n}\n#endif\n"
-    return (
-        f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{cpp[0]}"
-        + "\n\n".join(lines)
-        + f"{cpp[1]}\n#endif\n"
-    )
+    head = f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n"
+    return f"{head}{cpp[0]}" + "\n\n".join(lines) + f"{cpp[1]}\n#endif\n"
 
 
-def row_kernels(rows: list[tuple[Formula, Trace]]) -> list[tuple[str, Trace, tuple[str, ...]]]:
-    """What the two printers take, from rows of the registry."""
-    return [(row.name, trace, row.positive) for row, trace in rows]
+def signature(name: str, trace: Trace) -> tuple[str, list[str]]:
+    """What the header declares of an expression's kernel."""
+    return name, list(_names(trace).values())

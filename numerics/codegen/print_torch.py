@@ -16,7 +16,7 @@ from numerics.codegen.passes import Region, Trace
 from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, statements
 
-__all__ = ["TORCH", "print_function", "print_module"]
+__all__ = ["TORCH", "print_core", "print_function", "print_module", "selection"]
 
 _ONE = (
     "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil abs sign"
@@ -77,11 +77,11 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc:
     arguments = ", ".join(trace.arguments.values())
     parts = []
     for region in trace.smooth_regions:
-        parts.append(_core(f"_{name}_{region.name}", arguments, region.expression, trace))
-    parts.append(_core(f"_{name}", arguments, trace.expression, trace))
+        parts.append(print_core(f"_{name}_{region.name}", arguments, region.expression, trace))
+    parts.append(print_core(f"_{name}", arguments, trace.expression, trace))
     lines = [f'"""{doc}"""', f"({arguments},), dtype = _prepare({arguments})"]
     if trace.smooth_regions:
-        lines += _selection(name, arguments, trace)
+        lines += selection(name, arguments, trace)
     else:
         lines.append(f"out = _{name}({arguments})")
     missing = [a for s, a in trace.arguments.items() if s not in trace.expression.free_symbols]
@@ -94,7 +94,7 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc:
     return "\n\n\n".join(parts)
 
 
-def _selection(name: str, arguments: str, trace: Trace) -> list[str]:
+def selection(name: str, arguments: str, trace: Trace) -> list[str]:
     by_name: dict[str, Region] = {region.name: region for region in trace.smooth_regions}
     steps, (ratio,) = statements(lower(trace.smooth_regions[0].x, trace.arguments), TORCH, RESERVED, prefix="r")
     lines = [*steps, f"ratio = torch.abs({ratio}).detach()"]
@@ -108,7 +108,7 @@ def _selection(name: str, arguments: str, trace: Trace) -> list[str]:
     return lines
 
 
-def _core(name: str, arguments: str, expression: sp.Expr, trace: Trace) -> str:
+def print_core(name: str, arguments: str, expression: sp.Expr, trace: Trace) -> str:
     lines, (result,) = statements(lower(expression, trace.arguments), TORCH, RESERVED)
     if not expression.free_symbols:
         result = f"torch.full_like({arguments.split(',')[0]}, {result})"

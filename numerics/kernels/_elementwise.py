@@ -92,7 +92,10 @@ def _in_blocks(core, arrays, dtype, names, guarded):
 
 
 def _as_real(name, value):
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # a ragged list
+        raise TypeError(f"{name} must be real numbers, got {value!r:.60} of uneven lengths") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype} from {type(value).__name__}")
     return array

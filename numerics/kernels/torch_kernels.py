@@ -15,10 +15,15 @@ __all__ = [
     "k",
     "least_squares_s2",
     "minimum_norm_mse",
+    "moreau_envelope",
     "potential",
     "potential_derivative",
     "potential_second_derivative",
     "pretraining_dependence",
+    "prox",
+    "prox_derivative_c_ft",
+    "prox_derivative_g",
+    "prox_derivative_z",
     "ridge_mse",
     "sensitivity",
     "soft_dof",
@@ -297,6 +302,167 @@ def pretraining_dependence(beta, beta_pt, c, lam, gamma):
     out = torch.where(far, _pretraining_dependence_far(*_keep(far, beta, beta_pt, c, lam, gamma)), out)
     out = torch.where(near, _pretraining_dependence_near(*_keep(near, beta, beta_pt, c, lam, gamma)), out)
     out = torch.where(c > 0, out, torch.nan)
+    return out.to(dtype)
+
+
+def _state(u, c_ft):
+    t1 = 0.5 * u
+    t2 = torch.sinh(t1)
+    t3 = c_ft * t2
+    return 2.0 * (torch.cosh(t1) * t3), c_ft + 2.0 * (t2 * t3)
+
+
+def _upper_half(x):
+    """The upper 26 bits of a double (Veltkamp)."""
+    far = 134217729.0 * x
+    return far - (far - x)
+
+
+def _solve(z, g, c_ft):
+    """xhat to the last digits, without a graph: Newton from above, the last correction carried beside the root."""
+    size, half = torch.abs(z), 0.5 * g
+    u = torch.minimum(2.0 * potential_derivative(size, c_ft), size / (c_ft + half))
+    for _ in range(12):
+        position, slope = _state(u, c_ft)
+        u = u - (position + half * u - size) / (slope + half)
+    u = _upper_half(u)
+    position, slope = _state(u, c_ft)
+    high = _upper_half(half)
+    left = size - high * u - (half - high) * u - position
+    delta = left / (slope + half)
+    for _ in range(2):
+        square = delta * delta
+        delta = (left - position * (0.5 * square) - slope * (delta * square / 6.0)) / (slope + half)
+    square = delta * delta
+    out = position + (position * (0.5 * square) + slope * (delta + delta * square / 6.0))
+    share = c_ft / (c_ft + half)
+    linear = torch.where(share > 1e-290, size * share, size / (c_ft + half) * c_ft)
+    out = torch.where((u < 1e-8) | (half == 0.0), linear, out)
+    out = torch.where(torch.isinf(size), size, out)
+    return torch.copysign(out, z)
+
+
+def _step(x, z, g, c_ft):
+    t1 = 0.5 * g
+    return x - (x + t1 * torch.asinh(x / c_ft) - z) / (1.0 + t1 / torch.hypot(c_ft, x))
+
+
+def _root(z, g, c_ft):
+    x = _solve(z.detach(), g.detach(), c_ft.detach())
+    fine = torch.abs(x) < 1e150 * c_ft  # beyond, the graph ends here: the ratio's square overflows
+    safe, *others = _keep(fine, x, z, g, c_ft)
+    moved = _step(_step(safe, *others), *others)
+    return x + torch.where(fine, moved - moved.detach(), 0.0)
+
+
+def _prox(x, g, c_ft):
+    return x
+
+
+def prox(z, g, c_ft):
+    """The proximal map of q: xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g >= 0."""
+    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    x = _root(z, g, c_ft)
+    out = _prox(x, g, c_ft)
+    out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
+    return out.to(dtype)
+
+
+def _prox_derivative_z(x, g, c_ft):
+    return 1.0 / (1.0 + 0.5 * g / torch.hypot(c_ft, x))
+
+
+def prox_derivative_z(z, g, c_ft):
+    """D prox / d z: 1/(1 + g q''(xhat)), between 0 and 1."""
+    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    x = _root(z, g, c_ft)
+    out = _prox_derivative_z(x, g, c_ft)
+    out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
+    return out.to(dtype)
+
+
+def _prox_derivative_g_large(x, g, c_ft):
+    t1 = 0.5 * (0.6931471805599453 + torch.log(torch.abs(x / c_ft))) * torch.sign(x) / (1.0 + 0.5 * g / torch.hypot(c_ft, x))
+    return -t1
+
+
+def _prox_derivative_g_far(x, g, c_ft):
+    t1 = 0.5 * (0.6931471805599453 + torch.log(torch.abs(x)) - torch.log(c_ft)) * torch.sign(x) / (1.0 + 0.5 * g / torch.hypot(c_ft, x))
+    return -t1
+
+
+def _prox_derivative_g(x, g, c_ft):
+    return -(0.5 * torch.asinh(x / c_ft) / (1.0 + 0.5 * g / torch.hypot(c_ft, x)))
+
+
+def prox_derivative_g(z, g, c_ft):
+    """D prox / d g: -q'(xhat)/(1 + g q''(xhat))."""
+    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    x = _root(z, g, c_ft)
+    ratio = torch.abs(x / c_ft).detach()
+    large = ratio > 1.2676506002282294e+30
+    far = ratio > 1.0715086071862673e+301
+    large = large & ~far
+    out = _prox_derivative_g(*_keep(~(large | far), x, g, c_ft))
+    out = torch.where(large, _prox_derivative_g_large(*_keep(large, x, g, c_ft)), out)
+    out = torch.where(far, _prox_derivative_g_far(*_keep(far, x, g, c_ft)), out)
+    out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
+    return out.to(dtype)
+
+
+def _prox_derivative_c_ft(x, g, c_ft):
+    t1 = torch.hypot(c_ft, x)
+    return x / t1 / (2.0 * c_ft / g + c_ft / t1)
+
+
+def prox_derivative_c_ft(z, g, c_ft):
+    """D prox / d c_ft: (g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2)."""
+    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    x = _root(z, g, c_ft)
+    out = _prox_derivative_c_ft(x, g, c_ft)
+    out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
+    return out.to(dtype)
+
+
+def _moreau_envelope_large(x, g, c_ft):
+    t1 = 0.5 * x
+    t2 = torch.sign(x)
+    t3 = 0.6931471805599453 + torch.log(torch.abs(x / c_ft))
+    t4 = t1 * (1.3862943611198906 + torch.log(torch.abs(t1 / c_ft)) - 1.0) * t2 + 0.125 * t3 * (g * t3 * t2) * t2
+    return t4
+
+
+def _moreau_envelope_far(x, g, c_ft):
+    t1 = torch.abs(x)
+    t2 = torch.log(c_ft)
+    t3 = torch.sign(x)
+    t4 = 0.6931471805599453 + torch.log(t1) - t2
+    t5 = 0.5 * x * (1.3862943611198906 + torch.log(0.5 * t1) - 1.0 - t2) * t3 + 0.125 * t4 * (g * t4 * t3) * t3
+    return t5
+
+
+def _moreau_envelope(x, g, c_ft):
+    t1 = 0.5 * x
+    t2 = t1 / c_ft
+    t3 = t2 / (0.5 + torch.sqrt(0.25 + t2 * t2))
+    t4 = t3 * t3
+    t5 = (-0.16666666666666666 + t4 * (-0.09166666666666667 + t4 * (-0.005753968253968046 + t4 * (-0.00015156525573358732 + t4 * (-2.2296376397666326e-06 + t4 * (-2.103736136344641e-08 + t4 * (-1.3839721166499103e-10 + t4 * (-6.820387134525197e-13))))))))
+    t6 = torch.asinh(x / c_ft)
+    return t1 * torch.asinh(t2 + t2 * (t5 * t4)) + 0.125 * t6 * (g * t6)
+
+
+def moreau_envelope(z, g, c_ft):
+    """The Moreau envelope of q: min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat)."""
+    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    x = _root(z, g, c_ft)
+    ratio = torch.abs(x / c_ft).detach()
+    large = ratio > 1.2676506002282294e+30
+    far = ratio > 1.0715086071862673e+301
+    large = large & ~far
+    out = _moreau_envelope(*_keep(~(large | far), x, g, c_ft))
+    out = torch.where(large, _moreau_envelope_large(*_keep(large, x, g, c_ft)), out)
+    out = torch.where(far, _moreau_envelope_far(*_keep(far, x, g, c_ft)), out)
+    out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
 
 
