@@ -94,7 +94,9 @@ def _spec(parameters: dict, candidates: Mapping | None, by: tuple[str, ...]) -> 
     if candidates is not None:
         _check_candidates(candidates)
         if clash := [name for name in INIT if name in values] + list(by):
-            raise ValueError(f"candidates and {clash[0]} exclude each other: the candidates fix c, lam and gamma, give either")
+            raise ValueError(
+                f"candidates and {clash[0]} exclude each other: the candidates fix c, lam and gamma, give either"
+            )
         inner_axes["candidate"] = _columns(candidates)
     else:
         values.setdefault("c", 1e-3)

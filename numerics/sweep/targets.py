@@ -198,7 +198,9 @@ def find(kind: str, function: str | None = None, outputs: tuple[str, ...] = ()) 
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"kind = {kind!r} is not allowed: it must be one of {', '.join([*KINDS, 'function'])}")
     if function is not None or outputs:
-        raise ValueError(f"function = {function!r} and outputs = {list(outputs)!r} need kind = 'function', got kind = {kind!r}")
+        raise ValueError(
+            f"function = {function!r} and outputs = {list(outputs)!r} need kind = 'function', got kind = {kind!r}"
+        )
     return KINDS[kind]
 
 

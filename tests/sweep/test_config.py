@@ -67,7 +67,7 @@ contours = [0.1]
         ("contours = [0.1]", "contours = ['a']", "figures[0].contours"),
         ("[axes]", "[axes", "not a TOML file"),
         ("[fixed]", "[fixed]\n[fixed]", "not a TOML file"),
-        ("kind =", "outputs = ['a']\nkind =", "function and outputs belong to kind = 'function'"),
+        ("kind =", "outputs = ['a']\nkind =", "need kind = 'function', got kind = 'replica'"),
         ("kind =", "chunk = 0\nkind =", "chunk = 0"),
         ("kind =", "name = '../x'\nkind =", "name = '../x'"),
     ],
