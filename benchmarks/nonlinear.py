@@ -51,14 +51,15 @@ def by_cell(cells, records, seeds):
     return {name: {s: records[k] for s, k in own.items() if k in records} for name, own in keys.items()}
 
 
-def page(judged, found, command):
-    """The Markdown page."""
+def page(judged, found, command, left):
+    """The Markdown page; `left` runs of the command had not been made when it was written."""
     seconds = sum(r["pt_seconds"] + r["ft_seconds"] for runs in found.values() for r in runs.values())
     runs = sum(map(len, found.values()))
     counts = {v: sum(row[3] == v for row in judged) for v in ("supported", "not supported", "undecided", "not run")}
     lines = [
         "# Claims C8-C14 on nonlinear networks", "", f"Written by `{command}` (torch {torch.__version__}).",
-        f"{runs} runs, {seconds / 60:.0f} minutes of training in all on one thread of a shared machine.",
+        f"{runs} runs, {seconds / 60:.0f} minutes of training in all on one thread of a shared machine"
+        + (f"; {left} runs of that command had not been made (column *seeds*)." if left else "."),
         "", *INTRODUCTION, "", "Verdicts: " + ", ".join(f"{n} {v}" for v, n in counts.items() if n) + ".",
     ]  # fmt: skip
     claim = None
@@ -81,8 +82,8 @@ INTRODUCTION = [
     "Effects are differences between runs with the same seed: of test accuracy (classification), of log10 of the test",
     "error (two-layer regression; negative is better), or of PR, ENSD and CKA of the last hidden layer over 256 test",
     "inputs, centred. *Beyond scratch* takes off the same difference between models that were never pretrained. The",
-    "verdict asks whether the claim's direction holds: supported (p < 0.05 after Holm's correction over the section's",
-    "comparisons), not supported (significant the other way, or an interval that excludes effects above 0.01 in",
+    "verdict asks whether the claim's direction holds: supported (p < 0.05 after Holm's correction over the section),",
+    "not supported (significant the other way, or an interval that excludes effects above 0.01 in",
     "ResNet accuracy, 0.02 in Transformer accuracy, 0.05 in log10 error, 0.1 dimensions, 0.02 in CKA), undecided",
     "otherwise. Settings: `numerics/networks/presets.py`; comparisons: `numerics/networks/claims.py`; kappa, gamma and",
     "the scales: `numerics/networks/interventions.py`. *Fitted*: runs that reached their training loss.",
@@ -106,6 +107,15 @@ def means(found):
             f"| {np.mean(fitted):.0%} |"
         )
     return lines
+
+
+def command_of(arguments):
+    """What to type for the same table: budgets and folders left out."""
+    words = ["python benchmarks/nonlinear.py", f"--seeds {arguments.seeds}", f"--scale {arguments.scale}"]
+    words += [f"--only {family}" for family in arguments.only or ()]
+    limits = {name: getattr(arguments, name) for name in ("steps", "batch", "cells")}
+    words += [f"--{name} {value}" for name, value in limits.items() if value is not None]
+    return " ".join(words)
 
 
 def main(argv=None):
@@ -134,8 +144,7 @@ def main(argv=None):
     if left:
         print(f"time budget of {arguments.budget} s is spent: {left} runs are left for the next call")
     found = by_cell(cells, records, arguments.seeds)
-    command = "python benchmarks/nonlinear.py " + " ".join(sys.argv[1:] if argv is None else argv)
-    arguments.out.write_text(page(judge(rows, found), found, command.strip()), encoding="utf-8")
+    arguments.out.write_text(page(judge(rows, found), found, command_of(arguments), left), encoding="utf-8")
     print(f"wrote {arguments.out}")
 
 

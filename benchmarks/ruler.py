@@ -108,9 +108,9 @@ replicas. *Noise* is the root mean square length of the Gaussian nuisance added 
 NETWORKS = """
 ## Two-layer networks
 
-Width 200, 20 inputs, c = 0.01, pretrained on seven orthonormal features of strengths 1/1.5, 1, 1.5 (one output each);
-{number} probes of each family, amplitude 0.3, noise 0.1; one network each. No truth is known here: the numbers are those
-of the diagonal network that allocates in the same way.
+Width 200, 20 inputs, c = 0.01, pretrained on seven orthonormal features of strengths 1/1.5, 1, 1.5 (one output a
+feature); {number} probes of each family, amplitude 0.3, noise 0.1; one network each. No truth is known here: the
+numbers are those of the diagonal network that allocates in the same way.
 
 | network | lam | gamma | l-order | PD | S | additivity | regime |
 |---|---|---|---|---|---|---|---|"""

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 5. Nonlinear networks
+# # Nonlinear networks
 #
 # The theory is exact for diagonal linear networks. What is left of it where features are directions that a network has
 # to find, and where activations are nonlinear? This notebook
@@ -41,9 +41,9 @@ torch.set_num_threads(1)
 # ## 1. The ruler
 #
 # A *loading probe* shows two features equally that pretraining used unequally; a *recruitment probe* shows two
-# features unequally that pretraining used equally. Fine-tune on one such input: how much of the target does each feature
-# get? In a diagonal network the learned values are $\beta_d = c_d \sinh(2 a_d \nu)$ for loads $a_d$, so the first
-# family gives the ratio of the scales $c_d$ and the second the scale itself, and with them $\ell$-order and PD.
+# features unequally that pretraining used equally. Fine-tune on one such input: how much of the target does each
+# feature get? In a diagonal network the learned values are $\beta_d = c_d \sinh(2 a_d \nu)$ for loads $a_d$, so the
+# first family gives the ratio of the scales $c_d$ and the second the scale itself, and with them $\ell$-order and PD.
 
 # %%
 regimes = {
@@ -139,8 +139,8 @@ signature_figure(resnet.astype({"pr_before": float, "pr_after": float, "ensd": f
 # %% [markdown]
 # ## 4. Two checkpoints
 #
-# `pt.drift` (or `ptft drift BEFORE AFTER`) compares two checkpoints of any architecture: state dictionaries or files, read
-# lazily and never unpickled.
+# `pt.drift` (or `ptft drift BEFORE AFTER`) compares two checkpoints of any architecture: state dictionaries or files,
+# read lazily and never unpickled.
 
 # %%
 from numerics.networks.experiment import build, stages_of, start_fine_tuning

@@ -22,6 +22,7 @@ from torch import nn
 
 from numerics.networks.representation import cka, effective_number_of_shared_dimensions, participation_ratio
 from numerics.networks.weights import Weights, open_weights
+from numerics.validate import check_flag
 
 __all__ = ["Drift", "drift", "import_factory"]
 
@@ -81,6 +82,7 @@ def drift(
     TypeError, ValueError, FileNotFoundError, ImportError
         With a sentence: checkpoints that share no tensor, a model that does not fit them, a batch without a model.
     """
+    center = check_flag("center", center)
     old, new = open_weights(before, "before"), open_weights(after, "after")
     weights, notes = _weight_rows(old, new)
     if model is None:
@@ -186,7 +188,7 @@ def import_factory(path: str) -> Callable[[], nn.Module]:
     try:
         found = getattr(importlib.import_module(module), function, None)
     except ModuleNotFoundError as error:
-        raise ImportError(f"model = {path!r}: {error}") from None
+        raise ImportError(f"model = {path!r} must name an importable function: {error}") from None
     finally:
         if added:
             sys.path.remove(here)

@@ -101,6 +101,10 @@ def estimate_bias(
     amplitude = check_number("amplitude", amplitude, 0.0, open_low=True)
     level = check_number("level", level, 0.0, 1.0, open_low=True, open_high=True)
     width, bootstrap = check_number("width", width, 0.0, 2.0, open_low=True), check_count("bootstrap", bootstrap, 100)
+    if not callable(getattr(model, "finetune", None)):
+        raise TypeError(f"model must have a method finetune(x, y), got {model!r:.60} of type {type(model).__name__}")
+    if not isinstance(probes, (list, tuple)) or not all(isinstance(probe, Probe) for probe in probes):
+        raise TypeError(f"probes must be a list of Probe, got {probes!r:.60} of type {type(probes).__name__}")
     probes = list(probes)
     families = {kind: [i for i, p in enumerate(probes) if p.kind == kind] for kind in ("loading", "recruitment")}
     for kind, found in families.items():

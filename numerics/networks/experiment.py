@@ -179,9 +179,8 @@ def run(experiment: Experiment, seed: int, cache: str | Path | None = None, prog
     """
     stages = stages_of(experiment, seed)
     record = {"kind": experiment.kind, "seed": seed, **_flat(experiment)}
-    loss = experiment.ft.loss
     pretrained, pt = _pretrain(experiment, stages.pt, seed, cache, progress)
-    record |= _stage("pt", pt, pretrained, stages.pt, loss)
+    record |= _stage("pt", pt, pretrained, stages.pt, experiment.pt.loss)
     if experiment.intervention.scratch:
         model = build(experiment, stages.pt, seed + 10_000)
     else:
@@ -193,7 +192,8 @@ def run(experiment: Experiment, seed: int, cache: str | Path | None = None, prog
     report = fit(model, stages.ft.x, stages.ft.y, config, checkpoint=path, progress=_named(progress, "fine-tuning"))
     if path is not None:
         path.unlink(missing_ok=True)  # its result is the record
-    return record | _stage("ft", report, model, stages.ft, loss) | _representations(pretrained, model, stages.ft.x_test)
+    record |= _stage("ft", report, model, stages.ft, experiment.ft.loss)
+    return record | _representations(pretrained, model, stages.ft.x_test)
 
 
 def start_fine_tuning(model: nn.Module, experiment: Experiment, stage: datasets.Stage, seed: int) -> None:
