@@ -72,7 +72,7 @@ def page(judged, found, command, left):
             continue
         c = comparison
         lines.append(
-            f"| {row.text} | {c.effect:+.3f} | {c.error:.3f} | {c.low:+.3f} to {c.high:+.3f} | {c.p:.2g} ({p:.2g}) "
+            f"| {row.text} | {c.effect:+.4f} | {c.error:.4f} | {c.low:+.4f} to {c.high:+.4f} | {c.p:.2g} ({p:.2g}) "
             f"| {c.pairs} | {verdict} |"
         )
     return "\n".join([*lines, "", *means(found)]) + "\n"

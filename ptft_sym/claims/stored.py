@@ -31,7 +31,7 @@ def read(claim: str, page: Path | None = None) -> list[Evidence]:
         decided = [s for s in said if s is not None]
         ok = decided[0] if decided and len(set(decided)) == 1 and len(decided) > len(said) / 2 else None
         tally = ", ".join(f"{verdicts.count(v)} {v}" for v in sorted(set(verdicts)))
-        strongest = max(rows, key=lambda row: abs(float(row[1])) / float(row[2])) if rows else None
+        strongest = max(rows, key=lambda row: abs(float(row[1])) / max(float(row[2]), 1e-4)) if rows else None
         detail = f"; largest effect: {strongest[0]}: {strongest[1]} +- {strongest[2]}" if strongest else ""
         evidence.append(Evidence("experiment", f"{heading}: {tally}{detail}. {written} {runs}".strip(), ok))
     return evidence
