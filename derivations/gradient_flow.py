@@ -208,6 +208,14 @@ def _balanced(closed: Step) -> list[Step]:
         "Woodworth et al. 2020, Theorem 1; THEORY section 2",
         given=given,
     )
+    scale = Step(
+        "scale is conserved",
+        "identity",
+        eq(w_p(t) * w_m(t) + v_p(t) * v_m(t), w0**2 + v0**2),
+        "The parallel product keeps its initial value at all times: it is the scale c.",
+        "THEORY section 2",
+        given=given,
+    )
     layers = Step(
         "sums of the paths",
         "identity",
@@ -216,7 +224,7 @@ def _balanced(closed: Step) -> list[Step]:
         "THEORY section 3",
         given=given,
     )
-    return [start, sinh_law, layers]
+    return [start, sinh_law, scale, layers]
 
 
 def _mirror() -> list[Step]:
