@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Axis", "Block", "blocks", "chunk_shape", "grid", "spaced"]
+__all__ = ["Axis", "Block", "block_at", "blocks", "chunk_shape", "grid", "spaced"]
 
 #: More settings than this are a typing mistake rather than a plan.
 MOST_SETTINGS = 10**9
@@ -216,8 +216,12 @@ def chunk_shape(shape: tuple[int, ...], settings: int) -> tuple[int, ...]:
 def blocks(axes: tuple[Axis, ...], sides: tuple[int, ...]) -> Iterator[Block]:
     """All blocks of the grid in C order."""
     counts = [math.ceil(len(axis) / side) for axis, side in zip(axes, sides, strict=True)]
-    for index in itertools.product(*map(range, counts)):
-        slices = tuple(
-            slice(i * side, min((i + 1) * side, len(axis))) for i, side, axis in zip(index, sides, axes, strict=True)
-        )
-        yield Block(index, slices, tuple(_cut(axis, s) for axis, s in zip(axes, slices, strict=True)))
+    return (block_at(axes, sides, index) for index in itertools.product(*map(range, counts)))
+
+
+def block_at(axes: tuple[Axis, ...], sides: tuple[int, ...], index: tuple[int, ...]) -> Block:
+    """The block at ``index``, counted in blocks along each axis."""
+    slices = tuple(
+        slice(i * side, min((i + 1) * side, len(axis))) for i, side, axis in zip(index, sides, axes, strict=True)
+    )
+    return Block(index, slices, tuple(_cut(axis, s) for axis, s in zip(axes, slices, strict=True)))

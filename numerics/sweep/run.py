@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from numerics.sweep.axes import Block
+from numerics.sweep.axes import Block, block_at
 from numerics.sweep.executors import open_executor
 from numerics.sweep.job import Job, Result
 from numerics.sweep.spec import Sweep
@@ -160,12 +160,12 @@ class _Disk:
         self.store, self.spec = store, store.sweep
         self.done = self.failed = 0
         self._claims: dict[tuple[int, ...], object] = {}
-        self._left = []
+        self._left = []  # places rather than blocks: there may be a million
         for block in store.sweep.blocks():
             if store.holds(block):
                 self._count(block)
             else:
-                self._left.append(block)
+                self._left.append(block.index)
 
     def _count(self, block: Block) -> None:
         self.done += 1
@@ -176,10 +176,11 @@ class _Disk:
         left = self._left
         while left:
             busy = []
-            for block in left:
+            for index in left:
+                block = block_at(self.spec.axes, self.spec.chunks, index)
                 claim = self.store.claim(block)
                 if claim is None:
-                    busy.append(block)
+                    busy.append(index)
                 elif self.store.holds(block):  # another run has finished it meanwhile
                     self.store.release(block, claim)
                     self._count(block)
