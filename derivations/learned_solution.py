@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations import observables
 from derivations.channel import channel_offset, channel_shift, integrands
 from derivations.ledger.step import Derivation, Step, eq
 from derivations.mirror import dual_map, potential_derivative, potential_stable
@@ -40,8 +41,8 @@ def forgetting() -> sp.Expr:
 
 
 def training_error() -> sp.Expr:
-    """Mean squared training residual, with pull = ridge/g = alpha - dof."""
-    return s2 * pull**2 / alpha
+    """Mean squared training residual (derivation observables) with pull = ridge/g, which also covers ridge -> 0."""
+    return sp.cancel(observables.training_error().subs(ridge, pull * g))
 
 
 def least_squares_s2() -> sp.Expr:
