@@ -138,6 +138,12 @@ ROWS = (
         doc="d beta / d t = 2 c_ft cosh(2 t).",
     ),
     Formula(
+        "bregman", "the Bregman divergence of q", ("bregman", "bregman"), {"beta": "beta", "beta0": "beta0", "c": "c_ft"},
+        ("c_ft",), 8.0, special=(((2.0, 2.0, 1.0), 0.0), ((0.0, 0.0, 1.0), 0.0), ((NAN, 1.0, 1.0), NAN)),
+        doc="D(beta, beta0) = q(beta) - q(beta0) - q'(beta0)(beta - beta0), the penalty of a fine-tuning that starts at beta0; "
+        "|beta| and |beta0| up to 1e150 c_ft.",
+    ),
+    Formula(
         "channel_offset", "zeta = z - a at u = u0 + delta", ("scalar_channel", "channel_offset"), CHANNEL_OFFSET, ("c_ft",),
         special=(((0.0, 1.0, 1.0, 1.0), 0.0),),
         measured=False, doc="zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0).",

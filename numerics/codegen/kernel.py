@@ -188,6 +188,8 @@ def generate(expr: sp.Expr, args: Sequence[sp.Symbol], backend: str = "numpy", n
 
     if not isinstance(expr, sp.Expr):
         raise TypeError(f"expr must be a SymPy expression, got {type(expr).__name__}: {expr!r:.60}")
+    if not isinstance(args, (list, tuple)):
+        raise TypeError(f"args must be a sequence of SymPy symbols, got {args!r:.60} of type {type(args).__name__}")
     args = tuple(args)
     wrong = [a for a in args if not isinstance(a, sp.Symbol)]
     if wrong or len(set(args)) < len(args):
@@ -196,7 +198,7 @@ def generate(expr: sp.Expr, args: Sequence[sp.Symbol], backend: str = "numpy", n
         raise ValueError("args must not be empty: a constant needs no kernel")
     if backend not in BACKENDS:
         raise ValueError(f"backend = {backend!r} is not allowed: choose one of {', '.join(BACKENDS)}")
-    if not name.isidentifier() or keyword.iskeyword(name):
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name = {name!r} is not allowed: it must be an identifier")
     unknown = sorted(str(s) for s in expr.free_symbols - set(args))
     if unknown:
@@ -227,6 +229,7 @@ _HELPERS = frozenset(
         "horner",
         "hypot",
         "patch",
+        "select",
         "out",
         "size",
         "ratio",

@@ -19,6 +19,7 @@ from numerics.codegen.series import Polynomial, economised
 
 __all__ = [
     "AsinhRatio",
+    "Divergence",
     "ExactHypot",
     "Node",
     "PotentialCore",
@@ -26,6 +27,7 @@ __all__ = [
     "ScaledCosh",
     "ScaledSinh",
     "ScaledSum",
+    "Select",
     "SquaredScaledSum",
     "TanhHalf",
     "hypot",
@@ -324,3 +326,49 @@ class SquaredScaledSum(ScaledSum):
 
     def fdiff(self, argindex=1):
         return 2 * ScaledSum(*self.args) * super().fdiff(argindex)
+
+
+class Select(sp.Function):
+    """Select(condition, a, b): a where the condition holds, else b; both are computed, and both must be finite."""
+
+    is_real = True
+
+    @classmethod
+    def eval(cls, *args):
+        return None
+
+
+class Divergence(Node):
+    """D(b, b0) = q(b) - q(b0) - q'(b0)(b - b0) at scale c, without its cancellations.
+
+    With d half the difference of the mirror variables asinh(b/c), asinh(b0/c) and T the tanh of half their sum,
+    D = (b - b0)/2 (d + T (d coth d - 1)) near the origin b0, and D = d b - (b - b0) T/2 away from it.
+    """
+
+    nargs = 3
+    is_real = True
+
+    def definition(self):
+        b, b0, c = self.args
+        u, v = b / c, b0 / c
+        q, q0 = (c / 2 * (1 - sp.sqrt(1 + x**2) + x * sp.asinh(x)) for x in (u, v))
+        return q - q0 - sp.asinh(v) / 2 * (b - b0)
+
+    def stable_form(self):
+        b, b0, c = self.args
+        gap = Rounded(b - b0)
+        u, v, apart = Rounded(b / c), Rounded(b0 / c), Rounded(gap / c)
+        wu, wv = Rounded(sp.sqrt(1 + u**2)), Rounded(sp.sqrt(1 + v**2))
+        same = sp.Or(sp.And(u > 0, v > 0), sp.And(u < 0, v < 0))  # a difference of asinh that cancels
+        below = Select(same, u * wv + v * wu, sp.Integer(1))
+        close = sp.asinh(Rounded((u + v) / below) * apart)
+        d = Rounded(Select(same, close, sp.asinh(u) - sp.asinh(v)) / 2)
+        tanh = Rounded((u + v) / (wu + wv))
+        square = Rounded(d**2)
+        odd = [1 / sp.factorial(2 * n + 2) - 1 / sp.factorial(2 * n + 3) for n in range(11)]
+        sinhc = [1 / sp.factorial(2 * n + 1) for n in range(11)]
+        bent = Rounded(square * Polynomial(square, *odd) / Polynomial(square, *sinhc))  # d coth d - 1, |d| < 1
+        return Select(sp.Abs(d) < 1, Rounded(gap / 2) * (d + tanh * bent), d * b - Rounded(gap / 2) * tanh)
+
+    def fdiff(self, argindex=1):
+        return sp.diff(self.definition(), self.args[argindex - 1])

@@ -29,13 +29,21 @@ def seeded(arguments: tuple[str, ...], count: int, seed: int = 0) -> np.ndarray:
         exponent = np.where(kind == 0, rng.uniform(-wide, wide, count), rng.uniform(-near, near, count))
         exponent = np.where(kind == 2, np.clip(common + rng.uniform(-near, near, count), -wide, wide), exponent)
         columns.append(_column(name, np.exp(exponent), kind, rng))
-    return _together(np.stack(columns, axis=1), arguments)
+    points = np.stack(columns, axis=1)
+    if "beta0" in arguments:  # a third of the pairs lie close together
+        close = kind == 1
+        shift = 10.0 ** rng.uniform(-16, 0, count) * rng.choice([-1.0, 1.0], count)
+        points[close, arguments.index("beta0")] = (points[:, arguments.index("beta")] * (1.0 + shift))[close]
+    return _together(points, arguments)
 
 
 def _together(points: np.ndarray, arguments: tuple[str, ...]) -> np.ndarray:
     """Keep what the kernels of (beta_pt, c, lam, gamma) ask of their arguments together: c_FT normal, |beta_pt| /
     c_FT finite.
     """
+    if "beta0" in arguments:
+        scale = points[:, [arguments.index("c_ft")]]
+        points = points[(np.abs(points[:, :2]) < 1e150 * np.minimum(scale, 1e150)).all(axis=1)]
     if "lam" in arguments and "gamma" in arguments:
         beta, c, lam, gamma = (points[:, arguments.index(name)] for name in ("beta_pt", "c", "lam", "gamma"))
         beta, root = np.abs(beta), gamma * np.sqrt(0.5)

@@ -54,6 +54,7 @@ NUMPY = Dialect(
     {
         **{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()},
         "hypot": "hypot({0}, {1})",
+        "where": "select({0}, {1}, {2})",
         "exact_hypot": "np.hypot({0}, {1})",
         "erf": "special.erf({0})",
         "erfc": "special.erfc({0})",
@@ -61,7 +62,7 @@ NUMPY = Dialect(
     decimal,
     polynomial=_horner,
 )
-HELPERS = ("broadcast", "elementwise", "horner", "hypot", "patch")
+HELPERS = ("broadcast", "elementwise", "horner", "hypot", "patch", "select")
 RESERVED = ("np", "special", "out", "size", *HELPERS)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy.codegen.cfunctions import expm1, log1p
 
-from numerics.codegen.nodes import ExactHypot, Node, hypot
+from numerics.codegen.nodes import ExactHypot, Node, Select, hypot
 from numerics.codegen.series import Polynomial
 
 __all__ = ["OPERATIONS", "Program", "UnsupportedNode", "Value", "lower"]
@@ -145,6 +145,8 @@ class _Lowering:
         operation = FUNCTIONS.get(type(expr)) or RELATIONS.get(type(expr))
         if operation:
             return emit(operation, *map(self, expr.args))
+        if isinstance(expr, Select):
+            return emit("where", *map(self, expr.args))
         if isinstance(expr, Polynomial):
             x, *coefficients = expr.args
             return emit("polynomial", self(x), payload=tuple(coefficients))

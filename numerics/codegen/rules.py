@@ -15,6 +15,7 @@ import sympy as sp
 
 from numerics.codegen.nodes import (
     AsinhRatio,
+    Divergence,
     PotentialCore,
     Rounded,
     ScaledCosh,
@@ -215,7 +216,20 @@ def _square_with_weight(node):
     return None
 
 
+def _divergence(node):
+    if not (node.is_Add and node.has(sp.asinh)):
+        return None
+    scales = sorted((s for s in node.free_symbols if s.is_positive), key=sp.default_sort_key)
+    others = sorted(node.free_symbols - set(scales), key=sp.default_sort_key)
+    for c in scales if len(others) == 2 else ():
+        for b, b0 in (others, others[::-1]):
+            if node == Divergence(b, b0, c).definition():
+                return Divergence(b, b0, c)
+    return None
+
+
 RULES = (
+    Rule("divergence", "q(b) - q(b0) - q'(b0)(b - b0) is one function, small when b is near b0", _divergence),
     Rule("root minus one", "1 - sqrt(1 + x^2) = -x tanh(asinh(x)/2): no difference of close numbers", _root_minus_one),
     Rule("half-angle", "sinh(asinh(x)/2)^2 = x tanh(asinh(x)/2) / 2", _sinh_half_squared),
     Rule("potential core", "asinh(x) - tanh(asinh(x)/2) is one function, F(x)", _asinh_minus_tanh_half),

@@ -1,5 +1,6 @@
 """The generated NumPy kernels (`python -m numerics.codegen --write`); each file says formula, source and accuracy."""
 
+from numerics.kernels.bregman import bregman
 from numerics.kernels.c_ft import c_ft
 from numerics.kernels.c_ft_sensitivities import c_ft_sensitivities
 from numerics.kernels.channel_mass_sensitivities import channel_mass_sensitivities
@@ -31,6 +32,7 @@ from numerics.kernels.soft_error import soft_error
 from numerics.kernels.training_error import training_error
 
 __all__ = [
+    "bregman",
     "c_ft",
     "c_ft_sensitivities",
     "channel_mass_sensitivities",

@@ -140,3 +140,16 @@ def hypot(a, b):
     """sqrt(a^2 + b^2): the plain form where the squares are in range (fast, 1 ulp), `np.hypot` elsewhere."""
     square = a * a + b * b
     return patch(np.sqrt(square), (square < 1e-290) | (square > 1e300), np.hypot, a, b)
+
+
+def select(condition, a, b):
+    """np.where for float64, by masks of bits: `np.where` itself branches, and a mixed mask defeats the predictor."""
+    if np.ndim(condition) == 0:
+        return np.where(condition, a, b)
+    mask = np.negative(condition.view(np.int8), dtype=np.int64)
+    a, b = (np.asarray(x, dtype=np.float64).view(np.int64) for x in (a, b))
+    out = a & mask
+    np.invert(mask, out=mask)
+    mask &= b
+    out |= mask
+    return out.view(np.float64)

@@ -5,6 +5,7 @@
 import torch
 
 __all__ = [
+    "bregman",
     "c_ft",
     "channel_offset",
     "critical_alpha",
@@ -482,6 +483,32 @@ def dual_map_derivative(t, c_ft):
     far = ratio > 700.0
     out = _dual_map_derivative(*_keep(~(far), t, c_ft))
     out = torch.where(far, _dual_map_derivative_far(*_keep(far, t, c_ft)), out)
+    out = torch.where(c_ft > 0, out, torch.nan)
+    return out.to(dtype)
+
+
+def _bregman(beta, beta0, c_ft):
+    t1 = beta / c_ft
+    t2 = beta0 / c_ft
+    t3 = (((t1 > 0.0) & (t2 > 0.0)) | ((t1 < 0.0) & (t2 < 0.0)))
+    t4 = beta - beta0
+    t5 = t1 + t2
+    t6 = torch.sqrt(1.0 + t2 * t2)
+    t7 = torch.sqrt(1.0 + t1 * t1)
+    t8 = torch.where(t3, torch.asinh(t4 / c_ft * (t5 / torch.where(t3, t1 * t6 + t2 * t7, 1.0))), torch.asinh(t1) - torch.asinh(t2))
+    t9 = 0.5 * t8
+    t10 = t5 / (t7 + t6)
+    t11 = t9 * t9
+    t12 = (0.3333333333333333 + t11 * (0.03333333333333333 + t11 * (0.0011904761904761906 + t11 * (2.2045855379188714e-05 + t11 * (2.505210838544172e-07 + t11 * (1.9270852604185937e-09 + t11 * (1.0706029224547743e-11 + t11 * (4.498331606952833e-14 + t11 * (1.4797143443923793e-16 + t11 * (3.9145882126782523e-19 + t11 * (8.509974375387505e-22)))))))))))
+    t13 = (1.0 + t11 * (0.16666666666666666 + t11 * (0.008333333333333333 + t11 * (0.0001984126984126984 + t11 * (2.7557319223985893e-06 + t11 * (2.505210838544172e-08 + t11 * (1.6059043836821613e-10 + t11 * (7.647163731819816e-13 + t11 * (2.8114572543455206e-15 + t11 * (8.22063524662433e-18 + t11 * (1.9572941063391263e-20)))))))))))
+    t14 = 0.5 * t4
+    return torch.where((torch.abs(t9) < 1.0), (t10 * (t12 * t11 / t13) + t9) * t14, beta * t9 - t10 * t14)
+
+
+def bregman(beta, beta0, c_ft):
+    """The Bregman divergence of q: D(beta, beta0) = q(beta) - q(beta0) - q'(beta0)(beta - beta0), the penalty of a fine-tuning that starts at beta0; |beta| and |beta0| up to 1e150 c_ft."""
+    (beta, beta0, c_ft,), dtype = _prepare(beta, beta0, c_ft)
+    out = _bregman(beta, beta0, c_ft)
     out = torch.where(c_ft > 0, out, torch.nan)
     return out.to(dtype)
 

@@ -107,7 +107,7 @@ def test_gradcheck_in_every_argument(name):
 def test_no_nan_gradient_from_a_dead_branch(name):
     first = torch.tensor([0.0, 1e-300, 1e-8, 1.0, -1.0, 1e8, 1e200, -1e200], dtype=torch.float64, requires_grad=True)
     others = [torch.ones(8, dtype=torch.float64, requires_grad=True) for _ in range(len(FORMULAS[name].arguments) - 1)]
-    if name == "k":  # a square: 1e200 overflows, rightly
+    if name in ("k", "bregman"):  # a square: 1e200 overflows, rightly; beyond 1e150 c_ft there is no divergence
         first = torch.tensor(
             [0.0, 1e-300, 1e-8, 1.0, -1.0, 1e8, 1e100, -1e100], dtype=torch.float64, requires_grad=True
         )
