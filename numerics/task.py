@@ -200,7 +200,10 @@ class Task:
         for name, slab in (("pt_slab", self.pt_slab), ("ft_slab", self.ft_slab)):
             if slab is not None and not isinstance(slab, Slab):
                 raise TypeError(f"{name} must be a Slab, got {slab!r} of type {type(slab).__name__}")
+        if not isinstance(self.fingerprint, str):
+            raise TypeError(f"fingerprint must be text, got {self.fingerprint!r:.60}")
         if self.samples is not None:
+            object.__setattr__(self, "samples", _check_samples(self.samples))
             return
         if self.rho_ft == 0.0:
             raise ValueError(
@@ -263,11 +266,7 @@ class Task:
         TypeError, ValueError
             For non-finite entries, different lengths, or a zero ``beta_ft``.
         """
-        beta_pt, beta_ft = as_array("beta_pt", beta_pt, ndim=1), as_array("beta_ft", beta_ft, ndim=1)
-        if beta_pt.shape != beta_ft.shape:
-            raise ValueError(f"beta_pt has shape {beta_pt.shape} and beta_ft {beta_ft.shape}: they must be equal")
-        if not beta_ft.any():
-            raise ValueError("beta_ft = 0 in every entry is not allowed: there is nothing to fine-tune")
+        beta_pt, beta_ft = _check_samples((beta_pt, beta_ft))
         pt, ft = beta_pt != 0, beta_ft != 0
         shared = float(ft[pt].mean()) if pt.any() else 0.0
         new = float(ft[~pt].mean()) if (~pt).any() else 0.0
@@ -296,6 +295,8 @@ class Task:
         with replacement otherwise.
         """
         dim = check_count("dim", dim)
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng must be a numpy.random.Generator, got {rng!r:.60} of type {type(rng).__name__}")
         if self.samples is not None:
             pt, ft = self.samples
             pick = slice(None) if dim == len(pt) else rng.integers(0, len(pt), dim)
@@ -307,6 +308,18 @@ class Task:
         if self.correlation != 0.0:
             value = np.where(in_pt, _correlate(self, beta_pt, value, rng), value)
         return beta_pt, np.where(in_ft, value, 0.0)
+
+
+def _check_samples(samples: object) -> tuple[np.ndarray, np.ndarray]:
+    """The two vectors of a task made from samples."""
+    if not isinstance(samples, tuple) or len(samples) != 2:
+        raise TypeError(f"samples must be a pair (beta_pt, beta_ft), got {samples!r:.60}; see Task.from_samples")
+    beta_pt, beta_ft = (as_array(name, v, ndim=1) for name, v in zip(("beta_pt", "beta_ft"), samples, strict=True))
+    if beta_pt.shape != beta_ft.shape:
+        raise ValueError(f"beta_pt has shape {beta_pt.shape} and beta_ft {beta_ft.shape}: they must be equal")
+    if not beta_ft.any():
+        raise ValueError("beta_ft = 0 in every entry is not allowed: there is nothing to fine-tune")
+    return beta_pt, beta_ft
 
 
 def _correlate(task: Task, beta_pt: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:

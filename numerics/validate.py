@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 
 import numpy as np
 
-__all__ = ["as_array", "check_count", "check_design", "check_number"]
+__all__ = [
+    "as_array",
+    "check_callable",
+    "check_count",
+    "check_dataset",
+    "check_design",
+    "check_flag",
+    "check_number",
+    "check_path",
+]
 
 
 def _interval(low: float, high: float, open_low: bool, open_high: bool) -> str:
@@ -68,6 +78,39 @@ def check_count(name: str, value: object, low: int = 1, high: int | None = None)
     if number < low or (high is not None and number > high):
         raise ValueError(f"{name} = {number} is not allowed: it must be an integer in [{low}, {high or 'inf'}]")
     return number
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value``, which must be True or False. Raises TypeError otherwise."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r:.60} of type {type(value).__name__}")
+    return bool(value)
+
+
+def check_callable(name: str, value: object, *, optional: bool = True) -> object:
+    """Return a function (or None where it is optional). Raises TypeError otherwise."""
+    if not (callable(value) or (optional and value is None)):
+        raise TypeError(f"{name} must be a function, got {value!r:.60} of type {type(value).__name__}")
+    return value
+
+
+def check_path(name: str, value: object) -> object:
+    """Return a path, text or ``os.PathLike``, that is not empty. Raises TypeError or ValueError otherwise."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a path, got {value!r:.60} of type {type(value).__name__}")
+    if not os.fspath(value):
+        raise ValueError(f"{name} = {value!r} is not allowed: it must be a path")
+    return value
+
+
+def check_dataset(name: str, value: object, *variables: str) -> object:
+    """Return an xarray.Dataset that holds the variables. Raises TypeError or ValueError otherwise."""
+    if not (hasattr(value, "data_vars") and hasattr(value, "attrs")):
+        raise TypeError(f"{name} must be an xarray.Dataset, got {value!r:.60} of type {type(value).__name__}")
+    missing = [v for v in variables if v not in value.variables]
+    if missing:
+        raise ValueError(f"{name} has no variable {missing[0]!r}: it must hold {', '.join(variables)}")
+    return value
 
 
 def as_array(

@@ -62,7 +62,9 @@ def gradient_flow(
     if variables not in ("weights", "dual"):
         raise ValueError(f"variables = {variables!r} is not allowed: it must be 'weights' or 'dual'")
     stop = check_number("stop", stop, 0.0, 1.0, open_low=True, open_high=True)
-    rtol = check_number("rtol", rtol or (1e-11 if variables == "weights" else 1e-8), 1e-13, 1.0, open_high=True)
+    if rtol is None:
+        rtol = 1e-11 if variables == "weights" else 1e-8
+    rtol = check_number("rtol", rtol, 1e-13, 1.0, open_high=True)
     check_reachable(X, y, stop)
     weights = Weights.start(init, X.shape[1])
     if beta_pt is not None:
@@ -70,13 +72,16 @@ def gradient_flow(
         if len(beta_pt) != X.shape[1] or X_ft is not None:
             raise ValueError(f"beta_pt has shape {beta_pt.shape}: it must have one entry per column of X, without X_ft")
         weights = Weights.fine_tuning_start(beta_pt, init)
+    if (X_ft is None) != (y_ft is None):
+        raise ValueError("X_ft and y_ft belong together: give both or neither")
+    if X_ft is not None:  # checked before the first stage, which may take long
+        X_ft, y_ft = check_design(X_ft, y_ft, "X_ft", "y_ft")
+        if X_ft.shape[1] != X.shape[1]:
+            raise ValueError(f"X_ft has {X_ft.shape[1]} columns and X has {X.shape[1]}: they must be equal")
+        check_reachable(X_ft, y_ft, stop)
     first = _stage(X, y, weights, variables, stop, rtol)
     if X_ft is None:
         return first
-    X_ft, y_ft = check_design(X_ft, y_ft, "X_ft", "y_ft")
-    if X_ft.shape[1] != X.shape[1]:
-        raise ValueError(f"X_ft has {X_ft.shape[1]} columns and X has {X.shape[1]}: they must be equal")
-    check_reachable(X_ft, y_ft, stop)
     if first.weights is not None:
         weights = Weights(*(w[-1] for w in first.weights)).rebalance(init.gamma)
     else:

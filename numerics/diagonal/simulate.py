@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from numerics.diagonal.limit import Outcome, solve_exact, solve_flow
 from numerics.diagonal.records import measure, settings_of, to_dataset
 from numerics.diagonal.store import CellStore
 from numerics.task import Initialization, Task
-from numerics.validate import as_array, check_count, check_number
+from numerics.validate import as_array, check_callable, check_count, check_number, check_path
 
 __all__ = ["simulate"]
 
@@ -74,15 +74,18 @@ def simulate(
     for name, value, kind in (("task", task, Task), ("init", init, Initialization)):
         if not isinstance(value, kind):
             raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r:.60} of type {type(value).__name__}")
-    alpha = np.atleast_1d(as_array("alpha", alpha, low=0.0, open_low=True))
+    alpha = np.atleast_1d(as_array("alpha", alpha, low=0.0, high=1e6, open_low=True))
     if alpha.ndim != 1 or len(set(alpha.tolist())) != len(alpha):
         raise ValueError(f"alpha has shape {alpha.shape}: it must be a number or a 1-d array without repetitions")
-    dim = check_count("dim", dim)
+    dim = check_count("dim", dim, 1, 10**7)
+    check_callable("progress", progress)
+    if store is not None:
+        check_path("store", store)
     seeds = _seeds(seeds)
     ridge = check_number("ridge", ridge, 0.0)
     _check_choices(stages, method, alpha_pt, noise_pt, ridge)
     sizes = {a: _samples("alpha", a, dim) for a in alpha.tolist()}
-    n_pt = None if alpha_pt is None else _samples("alpha_pt", check_number("alpha_pt", alpha_pt, 0.0), dim)
+    n_pt = None if alpha_pt is None else _samples("alpha_pt", check_number("alpha_pt", alpha_pt, 0.0, 1e6), dim)
     noise, noise_pt = check_number("noise", noise, 0.0), check_number("noise_pt", noise_pt, 0.0)
     design = Design(dim, 0, n_pt, noise, noise_pt)
     _check_reachable(method, max(sizes.values()) if noise else 0, n_pt if noise_pt else 0, dim)
@@ -106,6 +109,8 @@ def simulate(
 
 
 def _seeds(seeds: Iterable[int]) -> list[int]:
+    if isinstance(seeds, (str, Mapping)) or not isinstance(seeds, (int, Iterable)):
+        raise TypeError(f"seeds must be a sequence of integers, got {seeds!r:.60} of type {type(seeds).__name__}")
     seeds = [check_count("seeds", s, 0) for s in ([seeds] if isinstance(seeds, int) else seeds)]
     if not seeds or len(set(seeds)) != len(seeds):
         raise ValueError(f"seeds = {seeds!r:.80} is not allowed: it must hold at least one integer, each once")

@@ -16,6 +16,7 @@ import numpy as np
 
 from numerics.law import conditional_law, group_probabilities
 from numerics.task import Initialization, Task
+from numerics.validate import as_array, check_dataset
 
 __all__ = ["Enclosure", "certify", "enclose"]
 
@@ -68,7 +69,7 @@ def certify(ds, alpha: object = None):
     """
     import xarray as xr
 
-    task, init, noise, ridge = _scope(ds)
+    task, init, noise, ridge = _scope(check_dataset("ds", ds, "alpha", "s2", "g"))
     points = ds if alpha is None else _select(ds, alpha)
     rows = []
     for i in range(points.sizes["alpha"]):
@@ -99,11 +100,13 @@ def _scope(ds) -> tuple[Task, Initialization, float, float]:
 
 
 def _select(ds, alpha):
-    wanted = np.atleast_1d(np.asarray(alpha, float))
+    wanted = np.atleast_1d(as_array("alpha", alpha))
+    if wanted.ndim != 1:
+        raise ValueError(f"alpha has shape {wanted.shape}: it must be a number or one-dimensional")
     known = ds.alpha.values
     missing = [float(a) for a in wanted if not np.isclose(known, a, rtol=1e-12, atol=0).any()]
     if missing:
-        raise ValueError(f"alpha = {missing[0]} is not in the curve: it has {known.tolist()}")
+        raise ValueError(f"alpha = {missing[0]} is not in the curve: it must be one of {known.tolist()}")
     return ds.sel(alpha=wanted, method="nearest")
 
 

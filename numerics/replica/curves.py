@@ -13,7 +13,7 @@ from numerics.replica.quadrature import STEP
 from numerics.replica.saddle_point import TOLERANCE, ConvergenceError, fixed_point
 from numerics.replica.sensitivity import error_gradient
 from numerics.task import Initialization, Task
-from numerics.validate import as_array, check_number
+from numerics.validate import as_array, check_flag, check_number
 
 __all__ = ["generalization_curve"]
 
@@ -95,6 +95,7 @@ def generalization_curve(
     ridge = check_number("ridge", ridge, 0.0, 1e12)
     start = check_number("start", start, -1e6, 1e6)
     step = check_number("step", step, 1e-3, 0.3)
+    sensitivities = check_flag("sensitivities", sensitivities)
     tolerance = check_number("tolerance", tolerance, 1e-13, 1e-6)
     law = task.law
     pretraining = pretrain(law, init.c, alpha_pt, noise_pt)

@@ -97,6 +97,7 @@ def optimal_initialization(
     starts = check_count("starts", starts, 1, 64)
     fixed = {name: value for name, value in (("c", c), ("lam", lam), ("gamma", gamma)) if value is not None}
     ranges = _ranges(fixed, bounds)
+    noise, ridge = check_number("noise", noise, 0.0, 1e12), check_number("ridge", ridge, 0.0, 1e12)
     problem = {"alpha_pt": alpha_pt, "noise": noise, "noise_pt": noise_pt, "ridge": ridge}
     search = _Search(task, alpha, fixed, ranges, problem)
     best = min((search.descend(start) for start in search.seeds(starts)), key=lambda result: result[0])
@@ -104,6 +105,8 @@ def optimal_initialization(
 
 
 def _ranges(fixed, bounds) -> dict[str, tuple[float, float]]:
+    if not isinstance(bounds, (dict, type(None))):
+        raise TypeError(f"bounds must map names to (low, high), got {bounds!r:.60} of type {type(bounds).__name__}")
     given = dict(bounds or {})
     for name in given:
         if name not in DEFAULT_BOUNDS:
@@ -114,7 +117,10 @@ def _ranges(fixed, bounds) -> dict[str, tuple[float, float]]:
             # an Initialization is the validator of single values; a harmless partner keeps it about this one
             Initialization(**({"c": 1.0, "lam": 0.0, "gamma": 1.0} | {name: fixed[name]}))
             continue
-        low, high = given.get(name, DEFAULT_BOUNDS[name])
+        pair = given.get(name, DEFAULT_BOUNDS[name])
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"bounds[{name!r}] = {pair!r:.60} is not allowed: it must be a pair (low, high)")
+        low, high = pair
         low = check_number(f"bounds[{name!r}][0]", low, *_WIDEST[name])
         high = check_number(f"bounds[{name!r}][1]", high, low, _WIDEST[name][1], open_low=True)
         ranges[name] = (low, high)

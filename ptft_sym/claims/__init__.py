@@ -77,11 +77,14 @@ def claims(only: list[str] | tuple[str, ...] | None = None, seeds: int = 8, prog
     ValueError
         For a name that is no claim, or ``seeds`` outside [2, 1000].
     """
-    from numerics.validate import check_count
+    from numerics.validate import check_callable, check_count
     from ptft_sym.claims.evidence import EVALUATE
     from ptft_sym.claims.statements import STATEMENTS
 
     seeds = check_count("seeds", seeds, 2, 1000)
+    check_callable("progress", progress)
+    if only is not None and (isinstance(only, str) or not isinstance(only, (list, tuple)) or not only):
+        raise TypeError(f"only = {only!r:.60} is not allowed: it must be a list of claims, or None for all")
     chosen = list(STATEMENTS) if only is None else [str(name).upper() for name in only]
     for name in chosen:
         if name not in STATEMENTS:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 WRITERS = (".png", ".pdf", ".svg", ".csv", ".nc")
+VALUES = ("regime", "ell_order", "pd", "ell_order_plus_pd")
 #: How a range without a spacing is spread out.
 SPACING = {"lam": "one-plus-log", "c": "log"}
 Range = Annotated[str | None, typer.Option(help="A number, START:STOP:COUNT[:SPACING], or numbers with commas.")]
@@ -28,16 +29,21 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ):
     """Draw a map: SPACING is linear, log, or one-plus-log (the default of lam; log is that of c)."""
+    from numerics.validate import check_number
+
     given = {
         "beta_ft": beta_ft, "beta_pt": beta_pt, "c": c, "lam": lam, "gamma": gamma, "rho_pt": rho_pt,
         "rho_shared": rho_shared, "rho_new": rho_new, "rho_ft": rho_ft, "omega": omega, "alpha": alpha,
         "alpha_pt": alpha_pt, "noise": noise, "noise_pt": noise_pt, "ridge": ridge,
     }
-    values = {name: parse(name, text) for name, text in given.items() if text is not None}
-    paths = [_target(path, force) for path in out or [Path(f"{what}.png")]]
     makers = {"regimes": _regimes, "phases": _phases}
     if what not in makers:
         raise ValueError(f"{what!r}: say 'regimes' or 'phases'")
+    if value not in VALUES or (what == "phases" and value != "regime"):
+        raise ValueError(f"--value {value}: choose among {', '.join(VALUES)}, for a map of regimes only")
+    check_number("--tolerance", tolerance, 0.0, 0.5, open_low=True, open_high=True)
+    values = {name: parse(name, text) for name, text in given.items() if text is not None}
+    paths = [_target(path, force) for path in out or [Path(f"{what}.png")]]
     ds, figure, title = makers[what](values, tolerance, value, workers)
     for path in paths:
         _write(path, ds, figure, title)

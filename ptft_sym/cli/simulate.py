@@ -64,6 +64,9 @@ def _dims(text):
 
 def _whole(alpha, dims):
     """The nearest ratios with a whole number of samples at every dimension, each once: other n are other points."""
+    for a in alpha:
+        if not 0.0 < a <= 1e6:  # before rounding would make a sample out of it
+            raise ValueError(f"--alpha {a:g} is not allowed: it must be a number in (0, 1e6]")
     common = math.gcd(*dims)
     numbers = sorted({max(1, round(a * common)) for a in alpha})
     snapped = [n / common for n in numbers]

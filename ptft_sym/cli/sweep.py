@@ -25,7 +25,7 @@ def command(
 
     from numerics.sweep.config import load
     from numerics.sweep.run import run_sweep
-    from ptft_sym.files import result_folder
+    from ptft_sym.files import refuse_folder, result_folder
 
     sys.path.insert(0, "")  # functions beside the configuration, as `python -m` would find them
     plan = load(config)
@@ -33,8 +33,9 @@ def command(
     typer.echo(f"{plan.name}: {_size(plan.sweep)}, key {plan.sweep.key}", err=True)
     if check:
         return
-    folder = result_folder(out, f"{plan.name}-figures", force)
+    refuse_folder(out, force)
     ds = run_sweep(plan.sweep, store, workers, scheduler, not quiet)
+    folder = result_folder(out, f"{plan.name}-figures", force)
     _report(ds, plan, figures, folder)
 
 
