@@ -11,6 +11,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # small matrices: threads only add noise to the timings
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests/oracles.py and tests/strategies.py, shared by every folder
+sys.path.insert(0, str(Path(__file__).parent.parent))  # before tests/, whose folder `derivations` is no package
 
 from hypothesis import HealthCheck, settings  # noqa: E402  (after the environment is set)
 
