@@ -31,7 +31,7 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
         "",
         *textwrap.wrap(row.doc, 110),
         "",
-        f"Formula:   {sp.sstr(trace.stages[1].expression) if not row.outputs else 'see the source'}",
+        f"Formula:   {sp.sstr(trace.formula) if not row.outputs else 'see the source'}",
         *([] if row.outputs else [f"Computed:  {sp.sstr(trace.expression)}"]),
         f"Source:    derivations.{derivation}, {_results(row)}",
         f"Accuracy:  {statement(row, backend)}",

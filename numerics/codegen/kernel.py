@@ -82,7 +82,7 @@ class Kernel:
 
     @property
     def formula(self) -> sp.Expr:
-        return self.passes.stages[1].expression
+        return self.passes.formula
 
     @cached_property
     def source(self) -> str:

@@ -71,6 +71,12 @@ class Trace:
     def expression(self) -> sp.Expr:
         return self.stages[-1].expression
 
+    @property
+    def formula(self) -> sp.Expr:
+        """What is computed, as the derivation gives it and in the kernel's own arguments, before any rule."""
+        given = [stage for stage in self.stages if stage.name in ("arguments", "derivative")] or self.stages
+        return given[-1].expression if self.from_registry else self.stages[0].expression
+
     def check(self, count: int = 4, digits: int = 50) -> int:
         """Compare every stage and every region with the first stage, at seeded points, to `digits` digits; how many
         comparisons.

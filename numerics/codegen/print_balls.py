@@ -47,7 +47,7 @@ def print_balls() -> str:
     for name in ROWS:
         row = FORMULAS[name]
         trace = compile_formula(row)
-        expressions = tuple(trace.expression) if row.outputs else (trace.stages[1].expression,)
+        expressions = tuple(trace.expression) if row.outputs else (trace.formula,)
         lines, results = statements(lower(expressions, trace.arguments), BALLS, ("arb",))
         returned = f"return {', '.join(results)}"
         body = "\n".join(f"    {line}" for line in [f'"""{row.title[0].upper()}{row.title[1:]}."""', *lines, returned])

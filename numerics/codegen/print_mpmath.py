@@ -73,9 +73,7 @@ def _settled(core, values, digits):
 def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc: str = "") -> str:
     """name(..., digits=50) -> mpf."""
     arguments = ", ".join(trace.arguments.values())
-    expression = (
-        trace.stages[min(1, len(trace.stages) - 1)].expression if trace.from_registry else trace.stages[0].expression
-    )
+    expression = trace.formula
     lines, (result,) = statements(lower(expression, trace.arguments), MPMATH, ("mp", "digits"))
     core = f"def _{name}({arguments}):\n" + "\n".join(f"    {line}" for line in [*lines, f"return {result}"])
     body = [f'"""{doc} (an mpf with `digits` digits)"""']

@@ -61,7 +61,7 @@ def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
     from numerics.codegen.passes import compile_formula
 
     trace = compile_formula(row)
-    expression = next(stage.expression for stage in reversed(trace.stages) if stage.name in ("derivative", "arguments"))
+    expression = trace.formula
     oracle = (root_oracle if row.implicit else ball_oracle)(expression, list(trace.arguments))
     value, rest = np.empty(len(points)), np.zeros(len(points))
     for i, point in enumerate(points.tolist()):

@@ -2,7 +2,7 @@
 
 d beta / d t = 2 c_ft cosh(2 t).
 
-Formula:   c_ft*sinh(2*t)
+Formula:   2*c_ft*cosh(2*t)
 Computed:  2*ScaledCosh(c_ft, 2*t)
 Source:    derivations.implicit_bias, result dual_map
 Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 2.9 ulp over

@@ -174,3 +174,11 @@ def test_channel_moments_against_mpmath(sample):
         true = slow(*map(mpmath.mpf, point))
         for mine, exact in zip(held(*point), true, strict=True):
             assert abs(mine - exact) <= 1e-13 * abs(exact) + mpmath.mpf(10) ** -300
+
+
+@pytest.mark.parametrize("name", [n for n in measurable() if "mpmath" in FORMULAS[n].backends])
+def test_the_mpmath_backend_is_the_same_function(name):
+    point = [0.7 - 0.1 * i for i in range(len(FORMULAS[name].arguments))]
+    true = kernel(name, "mpmath")(*point)
+    assert kernel(name)(*point) == pytest.approx(float(true), rel=2e-15, abs=0)
+    assert float(kernel(name, "mpmath")(*point, digits=80) - true) == pytest.approx(0, abs=1e-48)
