@@ -182,7 +182,7 @@ def test_simulation_sweeps_go_through_the_same_machinery(tmp_path):
         (["atlas"], "say 'regimes' or 'phases'"),
         (["--out", "map.gif"], "must end in"),
         (["--out", "nowhere/map.png"], "no folder"),
-        (["--lam=-0.9,0.9", "--value", "mse"], "map.value = 'mse'"),
+        (["--lam=-0.9,0.9", "--value", "mse"], "--value mse: choose among regime"),
         (["--lam=-0.9,0.9"], "a map needs two axes"),
         (["--lam=-0.9,0.9", "--c", "1,2", "--tolerance", "0.7"], "= 0.7 is not allowed"),
     ],
