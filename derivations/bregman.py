@@ -114,7 +114,7 @@ def _penalty() -> list[Step]:
             "stable form",
             "identity",
             eq(divergence(c * sp.sinh(sigma), c * sp.sinh(s), c), divergence_stable(sigma, s, c)),
-            "A difference of cosh as a product: nothing cancels near the start.",
+            "A difference of cosh as a product, which cancels less near the start (the kernel goes further, by rules).",
         ),
         Step(
             "positive elsewhere",

@@ -1,7 +1,8 @@
 """Many settings at once: the prediction over arrays of tasks, scales and sample ratios, in bounded memory.
 
-Settings that share what pretraining leaves behind (the task, and for imperfect or continuous pretraining also its scale
-and samples) are solved together; large groups go in chunks, so that memory does not grow with the number of settings.
+Perfect pretraining of discrete laws leaves a handful of components whatever the scale: such tasks are solved together,
+every setting with its own weights. Settings that share what imperfect or continuous pretraining leaves behind (task,
+scale, samples) are solved together too; large groups go in chunks, so that memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerics.replica.mixture import ORACLE, imprint, with_scales
+from numerics.replica.mixture import ORACLE, Imprint, imprint, with_scales
 from numerics.replica.observables import observe
 from numerics.replica.pretraining import pretrain
 from numerics.replica.quadrature import STEP
@@ -81,14 +82,14 @@ def predict(
     size = len(index)
     out = {name: np.full(size, np.nan) for name in Batch._fields[:-1]}
     out["message"] = np.full(size, "", dtype=object)
-    for number in np.unique(index):
+    simple = [int(n) for n in np.unique(index) if alpha_pt is None and not tasks[n].law.pt_var.any()]
+    _fill_simple(out, index, {number: tasks[number].law for number in simple}, values, observables)
+    for number in np.setdiff1d(index, simple):
         law, rows = tasks[number].law, np.flatnonzero(index == number)
-        perfect = alpha_pt is None and not law.pt_var.any()
-        scales = np.array([values[0][rows[0]]]) if perfect else np.unique(values[0][rows])
-        for scale in scales:
-            members = rows if perfect else rows[values[0][rows] == scale]
+        for scale in np.unique(values[0][rows]):
+            members = rows[values[0][rows] == scale]
             try:
-                pretraining = ORACLE if perfect else pretrain(law, float(scale), alpha_pt, noise_pt)
+                pretraining = pretrain(law, float(scale), alpha_pt, noise_pt)
             except ConvergenceError as failure:
                 out["message"][members] = f"pretraining: {failure}"
                 continue
@@ -126,6 +127,21 @@ def _check(tasks, task_index, c, lam, gamma, alpha, noise, ridge):
     if dead.any():
         raise ValueError(f"lam = -1 with gamma = 0 in setting {int(np.flatnonzero(dead)[0])}: c_FT = 0 cannot move")
     return tasks, index, arrays
+
+
+def _fill_simple(out, index, laws, values, observables) -> None:
+    """Solve the tasks that perfect pretraining leaves with equally many components together, in chunks."""
+    left = {number: imprint(law, 1.0, ORACLE) for number, law in laws.items()}  # the scale does not enter
+    for count in sorted({len(each.weight) for each in left.values()}):
+        numbers = np.array([number for number, each in left.items() if len(each.weight) == count])
+        stacked = [np.stack(field) for field in zip(*(left[number] for number in numbers.tolist()), strict=True)]
+        rows = np.flatnonzero(np.isin(index, numbers))
+        place = np.searchsorted(numbers, index[rows])
+        per_call = max(1, _CHUNK // count)
+        for first in range(0, len(rows), per_call):
+            part = slice(first, first + per_call)
+            own = Imprint(*(field[place[part]] for field in stacked))
+            _fill(out, rows[part], own, None, [v[rows[part]] for v in values], observables, STEP)
 
 
 def _fill_group(out, members, law, scale, pretraining, values, observables) -> None:
