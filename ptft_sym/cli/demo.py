@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Annotated
 
@@ -15,6 +16,8 @@ def command(
     draws: Annotated[int, typer.Option(help="Choices of the digits' fine-tuning images.", min=2)] = 20,
 ):
     """Derive, load the kernels, predict, simulate at finite dimension, compare: tables, figures, report.md."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # NumPy is not loaded yet; on matrices of this size threads mostly wait
     from rich.console import Console
 
     from ptft_sym import report
