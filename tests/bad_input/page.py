@@ -47,8 +47,8 @@ def text() -> str:
         "",
         f"{count} calls of public functions and {len(commands.cases())} of commands, each with one argument spoiled. "
         "A function raises `ValueError`, `TypeError`, `OSError` or `ImportError` with a sentence that "
-        "names the argument, its value and what is allowed; a command prints that sentence, exits with code 2 and writes "
-        "nothing.",
+        "names the argument, its value and what is allowed; a command prints that sentence, exits with code 2 and "
+        "writes nothing.",
         "", "## Functions", "",
     ]  # fmt: skip
     lines += ["| function | argument | refused |", "| --- | --- | --- |"]
