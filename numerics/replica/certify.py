@@ -21,8 +21,12 @@ from numerics.validate import as_array, check_dataset
 __all__ = ["Enclosure", "certify", "enclose"]
 
 _BITS = 100
-#: Half-width of the integration range in standard deviations, and relative radius of the box X.
-_REACH, _RADIUS = 16.0, 1e-9
+#: Half-width of the integration range in standard deviations.
+_REACH = 16.0
+#: Relative radii of the box X, tried in turn: balls overestimate less in a smaller one, but F must be small in it too.
+_RADII = (1e-9, 1e-12, 1e-15)
+#: How far (relative) the root may be from the given point.
+_NEAR = 1e-7
 
 
 class Enclosure(NamedTuple):
@@ -53,8 +57,8 @@ def certify(ds, alpha: object = None):
     Returns
     -------
     xarray.Dataset
-        Over alpha: s2, g, mse with ``bound`` "lower" and "upper". There is exactly one fixed point within 1e-9
-        (relative) of the given one, and it lies inside the bounds.
+        Over alpha: s2, g, mse with ``bound`` "lower" and "upper". There is a fixed point within 1e-7 (relative)
+        of the given one, the only one in the box that passed the test, and it lies inside the bounds.
 
     Raises
     ------
@@ -156,32 +160,59 @@ def _krawczyk(components, alpha, noise, ridge, s2, g) -> Enclosure:
     from flint import arb, arb_mat
 
     alpha, noise, ridge = arb(alpha), arb(noise), arb(ridge)
-    mid_s2, mid_g = arb(s2), arb(g)
-    error, dof, *_ = _integrals(components, mid_s2, mid_g)
-    value = arb_mat([[(alpha * mid_s2 - noise - error) / (alpha * mid_s2)], [(dof + ridge / mid_g - alpha) / alpha]])
 
-    box = arb(1, _RADIUS)
-    wide_s2, wide_g = mid_s2 * box, mid_g * box
-    _, _, error_g, error_s2, dof_g, dof_s2 = _integrals(components, wide_s2, wide_g)
-    jacobian = arb_mat(
-        [
+    def equations(at_s2, at_g):
+        """F at thin balls, scaled, and its Jacobian in the relative unknowns."""
+        error, dof, error_g, error_s2, dof_g, dof_s2 = _integrals(components, at_s2, at_g)
+        mid_s2, mid_g = arb(at_s2.mid()), arb(at_g.mid())
+        value = [[(alpha * at_s2 - noise - error) / (alpha * mid_s2)], [(dof + ridge / at_g - alpha) / alpha]]
+        jacobian = [
             [1 - error_s2 / alpha, -error_g * mid_g / (alpha * mid_s2)],
-            [dof_s2 * mid_s2 / alpha, (dof_g - ridge / (wide_g * wide_g)) * mid_g / alpha],
+            [dof_s2 * mid_s2 / alpha, (dof_g - ridge / (at_g * at_g)) * mid_g / alpha],
         ]
-    )
-    inverse = arb_mat([[arb(jacobian[i, j].mid()) for j in (0, 1)] for i in (0, 1)]).inv()
-    inverse = arb_mat([[arb(inverse[i, j].mid()) for j in (0, 1)] for i in (0, 1)])
-    around = arb_mat([[arb(0, _RADIUS)], [arb(0, _RADIUS)]])
-    identity = arb_mat([[1, 0], [0, 1]])
-    image = (identity - inverse * jacobian) * around - inverse * value
-    for i in (0, 1):
-        if not (abs(image[i, 0]) < arb(_RADIUS)):
-            raise ArithmeticError(
-                f"the Krawczyk test failed at s2 = {s2}, g = {g}: the image {image[i, 0]} is not inside +-{_RADIUS:g}; "
-                "the point is not close enough to a root, or the problem is too ill-conditioned for this radius"
-            )
-    new_s2, new_g = mid_s2 * (1 + image[0, 0]), mid_g * (1 + image[1, 0])
+        return arb_mat(value), arb_mat(jacobian)
+
+    point_s2, point_g, value, inverse = _polish(equations, arb(s2), arb(g))
+    for radius in _RADII:
+        box = arb(1, radius)
+        _, jacobian = equations(point_s2 * box, point_g * box)
+        image = (arb_mat([[1, 0], [0, 1]]) - inverse * jacobian) * arb_mat([[arb(0, radius)]] * 2) - inverse * value
+        if all(abs(image[i, 0]) < arb(radius) for i in (0, 1)):
+            break
+    else:
+        raise ArithmeticError(
+            f"the Krawczyk test failed at s2 = {s2}, g = {g}: the image {image[0, 0]}, {image[1, 0]} is not inside "
+            f"+-{radius:g}; the problem is too ill-conditioned for {_BITS} bits"
+        )
+    new_s2, new_g = point_s2 * (1 + image[0, 0]), point_g * (1 + image[1, 0])
     return Enclosure(*(_ends(v) for v in (new_s2, new_g, alpha * new_s2 - noise)))
+
+
+def _polish(equations, s2, g):
+    """Newton steps beyond double precision: (s2, g, F there, approximate inverse Jacobian), all but F thin balls."""
+    from flint import arb
+
+    start = (s2, g)
+    for _ in range(3):
+        value, jacobian = equations(s2, g)
+        inverse = _middle(_middle(jacobian).inv())
+        move = _middle(inverse * value)
+        if max(abs(move[0, 0]), abs(move[1, 0])) < arb(2.0**-70):
+            break
+        s2, g = arb((s2 * (1 - move[0, 0])).mid()), arb((g * (1 - move[1, 0])).mid())
+        drift = max(abs(s2 / start[0] - 1), abs(g / start[1] - 1))
+        if not drift < arb(_NEAR):
+            raise ArithmeticError(
+                f"the Krawczyk test failed at s2 = {start[0]}, g = {start[1]}: Newton's method leaves the point by "
+                f"{drift}, more than {_NEAR:g}; it is not close enough to a root"
+            )
+    return s2, g, value, inverse
+
+
+def _middle(matrix):
+    from flint import arb, arb_mat
+
+    return arb_mat([[arb(matrix[i, j].mid()) for j in range(matrix.ncols())] for i in range(matrix.nrows())])
 
 
 def _ends(ball) -> tuple[float, float]:
@@ -235,17 +266,30 @@ def _offset(c, half_g, u0, delta):
 
 
 def _centre(component: _Component, g):
-    """Ball around the root u0 of c sinh u + (g/2) u = a: the slope is at least c + g/2, which bounds the distance."""
+    """Ball around the root u0 > 0 of z(u) = c sinh u + (g/2) u = a.
+
+    z is convex for u > 0, so to the right of ``guess - reach`` its slope is at least the one there, and the root is no
+    farther from the guess than |z(guess) - a| over that slope.
+    """
     from flint import arb
 
     if component.a == 0:
         return arb(0)
     from numerics.replica.quadrature import invert
 
-    numbers = [np.array([float(v.mid())]) for v in (component.a, g / 2, component.c)]
-    guess = arb(float(invert(*numbers)[0]))
-    miss = abs(component.c * guess.sinh() + g / 2 * guess - component.a) / (component.c + g / 2)
-    return arb(guess.mid(), miss.upper())
+    c, half_g = component.c, g / 2
+    guess = arb(float(invert(*(np.array([float(v.mid())]) for v in (component.a, half_g, c)))[0]))
+    for _ in range(3):  # beyond double precision
+        step = (c * guess.sinh() + half_g * guess - component.a) / (c * guess.cosh() + half_g)
+        guess = arb((guess - step).mid())
+    miss = abs(c * guess.sinh() + half_g * guess - component.a)
+    reach = 2 * miss / (c * guess.cosh() + half_g)
+    left = guess - arb(reach.upper())
+    slope = c * left.cosh() + half_g if left > 0 else c + half_g
+    distance = miss / slope
+    if left > 0 and not distance < arb(reach.upper()):
+        distance = miss / (c + half_g)
+    return arb(guess.mid(), distance.upper())
 
 
 def _limit(c, half_g, u0, zeta) -> float:

@@ -66,3 +66,12 @@ def test_tail_bound_covers_what_is_cut_off(monkeypatch):
     wide = enclose(task, init, 0.4, *point, noise=0.1)
     assert wide.mse[0] <= narrow.mse[0] <= narrow.mse[1] <= wide.mse[1]
     assert np.diff(wide.mse)[0] > 5 * np.diff(narrow.mse)[0]
+
+
+def test_stiff_channels_are_enclosed_in_a_smaller_box():
+    """c_FT far below g: balls of relative radius 1e-9 overestimate the Jacobian too much, smaller ones do not."""
+    task = Task(0.0, 0.02, 0.02, ft_slab=Slab.point(1.0))
+    ds = generalization_curve(task, Initialization(1.0, -1.0, 0.0009118819655545162), 0.5)
+    low, high = certify(ds).mse.values[0]
+    assert 0 < high - low < 1e-10 * high
+    assert low * (1 - 1e-9) <= float(ds.mse[0]) <= high * (1 + 1e-9)
