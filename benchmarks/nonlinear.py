@@ -88,9 +88,9 @@ INTRODUCTION = [
     "otherwise. Settings: `numerics/networks/presets.py`; comparisons: `numerics/networks/claims.py`; kappa, gamma and",
     "the scales: `numerics/networks/interventions.py`. *Fitted*: runs that reached their training loss.",
     "",
-    "Not planned in advance: the sample sizes of the two-layer tasks were chosen, and gradient clipping (SGD Transformers),",
-    "embeddings of unit length and batch-norm statistics measured again after scaling were introduced, after a look at",
-    "runs with seeds 0 to 3; all cells that this changed were run again.",
+    "Not planned in advance: after a look at runs with seeds 0 to 3 the sample sizes of the two-layer tasks were",
+    "chosen, and gradient clipping (SGD Transformers), embeddings of unit length and batch-norm statistics measured",
+    "again after scaling were introduced; all cells that this changed were run again.",
 ]
 
 
