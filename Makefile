@@ -31,8 +31,9 @@ lint: env        ## ruff, with the rules in pyproject.toml
 notebooks: env   ## execute every notebook; a failing cell or a dead kernel fails
 	$(BIN)/python .ci/notebooks.py $(ARGS)
 
-bench: env       ## run every benchmark
-	@set -e; for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
+bench: env       ## the benchmarks that take minutes (the hour-long ones: benchmarks/nonlinear.py, diagonal_grid.py)
+	@set -e; for name in kernels replica sweep diagonal ruler; do \
+	    echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py; done
 
 kernels: env     ## regenerate numerics/kernels from the derivations
 	$(BIN)/python -m numerics.codegen --write
