@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from inspect import signature
 from types import ModuleType
 
 __all__ = ["VERDICTS", "Claim", "Evidence", "claims", "names", "to_markdown"]
@@ -116,6 +117,8 @@ def to_markdown(found: list[Claim], figures: dict[str, str] | None = None) -> st
 
 class _CallableModule(ModuleType):
     """Importing this package binds its name in `ptft_sym`, over the function: `pt.claims()` must work all the same."""
+
+    __signature__ = signature(claims)
 
     def __call__(self, *arguments, **named):
         return claims(*arguments, **named)
