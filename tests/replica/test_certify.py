@@ -8,7 +8,8 @@ from numerics.replica import generalization_curve
 from numerics.task import Initialization, Slab, Task
 
 flint = pytest.importorskip("flint")
-from numerics.replica.certify import certify, enclose  # noqa: E402
+from numerics.replica.certify import certify  # noqa: E402
+from numerics.replica.enclosure import enclose  # noqa: E402
 
 
 @pytest.mark.parametrize("row", SECTION_9)
@@ -56,7 +57,7 @@ def test_scope_is_stated():
 
 def test_tail_bound_covers_what_is_cut_off(monkeypatch):
     """Cutting the range at 6 standard deviations widens the enclosure and keeps the value inside."""
-    from numerics.replica import certify as module
+    from numerics.replica import enclosure as module
 
     task, init = Task.from_overlap(0.1, 0.1, 0.5), Initialization(1e-1)
     ds = generalization_curve(task, init, 0.4, noise=0.1)
