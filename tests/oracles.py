@@ -41,9 +41,10 @@ def component_moments(a, tau2, c, start, s2, g):
     """E (xhat - x)^2 and E 1/(1 + g q'') for one component, by panels in z refined around the knee of the prox."""
     sd = np.sqrt(tau2 + s2)
     edges = a + sd * np.linspace(-11, 11, 221)
-    knee = 0.5 * g * np.log1p(g / c) - 0.5 * g * start
-    scales = np.concatenate([[0.0], np.geomspace(1e-7, 1.0, 57)]) * max(knee, g, c)
-    extra = np.concatenate([s * k + w for s in (-1, 1) for k in (0.0, knee) for w in (-scales, scales)])
+    centre, knee = -0.5 * g * start, 0.5 * g * np.log1p(g / c)  # xhat = 0 at the centre, bends at centre +- knee
+    width = max(knee, g, c)
+    scales = np.concatenate([[0.0], np.geomspace(1e-7 * width, max(4.0 * width, sd), 80)])
+    extra = np.concatenate([centre + s * k + w for s in (-1, 1) for k in (0.0, knee) for w in (-scales, scales)])
     edges = np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
     z, w = panels(edges)
     x, _ = prox(z, g, c, start)
