@@ -110,9 +110,7 @@ def _free_gradient(task, init, alpha, s2, g, noise, ridge, pretraining, alpha_pt
 
     def implied(error=still, dof=still, d_alpha=0.0, d_noise=0.0, d_ridge=0.0) -> np.ndarray:
         """Motion of the error when the parameter moves the integrals and the equations' own constants."""
-        f1 = d_alpha / alpha - (d_noise + error) / (noise + lin.error)
-        f2 = (dof + d_ridge / g - d_alpha) / lin.scale
-        log_s2 = (lin.f1_g * f2 - lin.f2_g * f1) / (lin.f1_s * lin.f2_g - lin.f1_g * lin.f2_s)
+        log_s2, _ = _motion(lin, alpha, noise, d_noise + error, dof + d_ridge / g, d_alpha)
         return alpha * s2 * log_s2 + d_alpha * s2 - d_noise
 
     gradient = {
@@ -135,6 +133,14 @@ def _free_gradient(task, init, alpha, s2, g, noise, ridge, pretraining, alpha_pt
                 )
             gradient[name] = implied(*channel.move(tangent))
     return gradient
+
+
+def _motion(lin, alpha, noise, d_power, d_constraint, d_alpha) -> tuple[np.ndarray, np.ndarray]:
+    """(d log s2, d log g) when a parameter moves power, constraint and alpha at fixed (s2, g): J x' = -F_p."""
+    f1 = d_alpha / alpha - d_power / (noise + lin.error)
+    f2 = (d_constraint - d_alpha) / lin.scale
+    determinant = lin.f1_s * lin.f2_g - lin.f1_g * lin.f2_s
+    return (lin.f1_g * f2 - lin.f2_g * f1) / determinant, (lin.f2_s * f1 - lin.f1_s * f2) / determinant
 
 
 def _density_slope(task: Task) -> tuple[float, float, float]:
@@ -190,10 +196,7 @@ def _channel_motion(task, law, c, pretraining, alpha_pt, noise_pt, step) -> dict
     channel = _Channel(mixture, s2, g, step)
 
     def implied(error=0.0, dof=0.0, d_alpha=0.0, d_noise=0.0) -> tuple[float, float]:
-        f1 = d_alpha / alpha - (d_noise + error) / (noise_pt + lin.error)
-        f2 = (dof - d_alpha) / lin.scale
-        determinant = lin.f1_s * lin.f2_g - lin.f1_g * lin.f2_s
-        log_s2, log_g = (lin.f1_g * f2 - lin.f2_g * f1) / determinant, (lin.f2_s * f1 - lin.f1_s * f2) / determinant
+        log_s2, log_g = _motion(lin, alpha, noise_pt, d_noise + error, dof, d_alpha)
         return float(g[0] * log_g[0]), float(s2[0] * log_s2[0])
 
     motion = {
