@@ -29,6 +29,24 @@ def write_text(path, text):
         partial.write_text(text, encoding="utf-8")
 
 
+def output_file(name, endings, force=False):
+    """The path of one result file, refused now rather than after the work.
+
+    Raises
+    ------
+    ValueError, FileExistsError, FileNotFoundError
+        For an ending not among `endings`, a file that is there (unless `force`), or a folder that is not.
+    """
+    path = Path(name)
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"--out {path}: its name must end in {', '.join(endings)}")
+    if path.exists() and not force:
+        raise FileExistsError(f"--out {path}: the file exists; give another name, or --force to replace it")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"--out {path}: there is no folder {path.parent}")
+    return path
+
+
 def refuse_folder(out, force=False):
     """Raise now what `result_folder` would raise after an hour's work.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptft_sym.plots import REGIMES, _figure
+from ptft_sym.plots import REGIMES, new_figure
 
 __all__ = ["check_figure", "draw"]
 
@@ -96,7 +96,7 @@ def draw(ds, figure, paths, title=""):
     many = len(panels) if len(rows) == 1 else len(rows)
     lines = 1 if len(rows) == 1 else len(panels)
     for path in paths:
-        with _figure(path, (1.1 + 4.4 * many, 0.55 + 3.7 * lines), lines, many, squeeze=False) as (page, axes):
+        with new_figure(path, (1.1 + 4.4 * many, 0.55 + 3.7 * lines), lines, many, squeeze=False) as (page, axes):
             page.suptitle(title, x=0.01, ha="left", fontsize=11)
             for i, (label, panel) in enumerate(panels):
                 for j, name in enumerate(rows):

@@ -23,7 +23,7 @@ RC = {
 
 
 @contextmanager
-def _figure(path, size, rows=1, columns=1, **options):
+def new_figure(path, size, rows=1, columns=1, **options):
     """Axes of a new figure in the house style; saved to `path` and closed at the end, whatever backend a user has."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -44,7 +44,7 @@ def curves(panels, path):
     """
     from matplotlib.lines import Line2D
 
-    with _figure(path, (9.6, 7.0), 2, 2) as (figure, axes):
+    with new_figure(path, (9.6, 7.0), 2, 2) as (figure, axes):
         for axis, panel in zip(axes.flat, panels, strict=True):
             for regime, s in panel["series"].items():
                 colour, marker, style = REGIMES[regime]
@@ -71,7 +71,7 @@ def regime_plane(lam, order, dependence, marks, path, subtitle):
     `marks`: regime -> dict with ``lam``, ``ell_order``, ``pd`` (values at the four settings) and ``shown`` (whether
     its setting lies on the curves of the right panel, which hold gamma = 0).
     """
-    with _figure(path, (10.2, 4.4), 1, 2) as (_, (plane, scale)):
+    with new_figure(path, (10.2, 4.4), 1, 2) as (_, (plane, scale)):
         _draw_plane(plane, order, dependence, marks)
         x = np.log10(1.0 + np.asarray(lam))
         scale.plot(x, order, color=GREY, label="l-order")
@@ -132,7 +132,7 @@ def scan(table, path, title, best=None, controls=(), label="test error"):
     x = np.log10(1.0 + np.maximum(table[:, 0], -1.0 + 1e-6))
     by_sign = np.isfinite(table[:, 5]).all()
     error, bar = (100 * table[:, 5], 100 * table[:, 6]) if by_sign else (table[:, 3], table[:, 4])
-    with _figure(path, (7.0, 6.0), 2, 1, sharex=True, height_ratios=[3, 2]) as (_, (top, bottom)):
+    with new_figure(path, (7.0, 6.0), 2, 1, sharex=True, height_ratios=[3, 2]) as (_, (top, bottom)):
         if np.isfinite(error).all():
             top.errorbar(x, error, bar, fmt="o-", color=BLUE, markersize=4.5, capsize=2.5, label="fine-tuned")
             if best is not None:
@@ -155,7 +155,7 @@ def scan(table, path, title, best=None, controls=(), label="test error"):
 
 def curve(alpha, mse, path, title):
     """One predicted curve: error against alpha, on a logarithmic axis where it spans more than two decades."""
-    with _figure(path, (6.4, 4.2)) as (_, axis):
+    with new_figure(path, (6.4, 4.2)) as (_, axis):
         finite = np.isfinite(mse) & (np.asarray(mse) > 0)
         axis.plot(np.asarray(alpha)[finite], np.asarray(mse)[finite], "o-", color=BLUE, markersize=3.5)
         if finite.any() and np.max(mse[finite]) > 100 * np.min(mse[finite]):

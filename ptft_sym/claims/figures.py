@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptft_sym.plots import BLUE, GREY, RED, _figure
+from ptft_sym.plots import BLUE, GREY, RED, new_figure
 
 __all__ = ["draw"]
 
@@ -19,7 +19,7 @@ def draw(claim, path) -> bool:
 
 def _plane(claim, path):
     data = claim.figure
-    with _figure(path, (5.2, 4.2)) as (_, axis):
+    with new_figure(path, (5.2, 4.2)) as (_, axis):
         axis.plot(data["order"], data["dependence"], ".", color=BLUE, markersize=2.5, alpha=0.5)
         axis.plot([1, 2], [0, -1], color=RED, linewidth=1.2, label="trade-off: l-order + PD = 1")
         axis.set_xlabel("l-order")
@@ -31,7 +31,7 @@ def _plane(claim, path):
 def _agreement(claim, path):
     panels = claim.figure["panels"]
     theory, mean, error = (np.concatenate([p[key] for p in panels]) for key in ("theory", "mean", "error"))
-    with _figure(path, (5.2, 4.2)) as (_, axis):
+    with new_figure(path, (5.2, 4.2)) as (_, axis):
         ends = [0.8 * min(theory.min(), mean.min()), 1.25 * max(theory.max(), mean.max())]
         axis.plot(ends, ends, color=GREY, linewidth=1)
         axis.errorbar(theory, mean, error, fmt="o", color=BLUE, markersize=4, capsize=2.5, linewidth=1)
@@ -44,7 +44,7 @@ def _agreement(claim, path):
 
 def _scan(claim, path):
     data = claim.figure
-    with _figure(path, (5.2, 4.2)) as (_, axis):
+    with new_figure(path, (5.2, 4.2)) as (_, axis):
         axis.plot(1 + data["lam"], data["mse"], "o-", color=BLUE, markersize=4)
         axis.plot([1 + data["best"][0]], [data["best"][1]], "*", color=RED, markersize=13, label="optimum")
         axis.set_xscale("log")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,8 +26,9 @@ def command(
 ):
     """Predict the test error after pretraining and fine-tuning, for many samples and dimensions (replica theory)."""
     import ptft_sym as pt
+    from ptft_sym.files import output_file
 
-    paths = [_target(name, force) for name in out or ()]
+    paths = [output_file(name, WRITERS, force) for name in out or ()]
     task = pt.Task.from_overlap(rho_pt, rho_ft, omega)
     init = pt.Initialization(c, lam, gamma)
     ds = pt.generalization_curve(task, init, ratios(alpha), alpha_pt, noise, noise_pt, ridge)
@@ -54,17 +54,6 @@ def ratios(text):
         raise ValueError(
             f"--alpha {text}: give START:STOP:COUNT with COUNT in [1, 10000], or numbers separated by commas"
         ) from None
-
-
-def _target(name, force):
-    path = Path(name)
-    if path.suffix.lower() not in WRITERS:
-        raise ValueError(f"--out {path}: its name must end in {', '.join(WRITERS)}")
-    if path.exists() and not force:
-        raise FileExistsError(f"--out {path}: the file exists; give another name, or --force to replace it")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"--out {path}: there is no folder {path.parent}")
-    return path
 
 
 def _print(ds):

@@ -43,7 +43,9 @@ def command(
         raise ValueError(f"--value {value}: choose among {', '.join(VALUES)}, for a map of regimes only")
     check_number("--tolerance", tolerance, 0.0, 0.5, open_low=True, open_high=True)
     values = {name: parse(name, text) for name, text in given.items() if text is not None}
-    paths = [_target(path, force) for path in out or [Path(f"{what}.png")]]
+    from ptft_sym.files import output_file
+
+    paths = [output_file(path, WRITERS, force) for path in out or [Path(f"{what}.png")]]
     ds, figure, title = makers[what](values, tolerance, value, workers)
     for path in paths:
         _write(path, ds, figure, title)
@@ -111,16 +113,6 @@ def _phases(values, tolerance, value, workers):
     ds = pt.phase_diagram(**values, **near, workers=workers, progress=True)
     scalars = ", ".join(f"{n} = {v:g}" for n, v in values.items() if not np.ndim(v))
     return ds, figure, f"best initialisation, {scalars}"
-
-
-def _target(path, force):
-    if path.suffix.lower() not in WRITERS:
-        raise ValueError(f"--out {path}: its name must end in {', '.join(WRITERS)}")
-    if path.exists() and not force:
-        raise FileExistsError(f"--out {path}: the file exists; give another name, or --force to replace it")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"--out {path}: there is no folder {path.parent}")
-    return path
 
 
 def _write(path, ds, figure, title):

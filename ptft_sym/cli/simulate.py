@@ -34,9 +34,10 @@ def command(
 ):
     """Learn the task at dimension D over seeds (exactly, unless told otherwise) and compare with the replica theory."""
     import ptft_sym as pt
-    from ptft_sym.cli.curve import _target, ratios
+    from ptft_sym.cli.curve import WRITERS, ratios
+    from ptft_sym.files import output_file
 
-    paths = [_target(name, force) for name in out or ()]
+    paths = [output_file(name, WRITERS, force) for name in out or ()]
     task, init = pt.Task.from_overlap(rho_pt, rho_ft, omega), pt.Initialization(c, lam, gamma)
     dims = _dims(dim)
     at = _whole(ratios(alpha), dims)
@@ -156,7 +157,7 @@ def _figure(path, predict, runs):
     a = runs[0].attrs
     fine = predict(np.linspace(float(runs[0].alpha.min()), float(runs[0].alpha.max()), 101))
     colours = (plots.RED, plots.GREEN, plots.PURPLE, plots.ORANGE, plots.SKY)
-    with plots._figure(path, (6.4, 4.2)) as (_, axis):
+    with plots.new_figure(path, (6.4, 4.2)) as (_, axis):
         axis.plot(fine.alpha, fine.mse, color=plots.BLUE, label="replica theory")
         for i, run in enumerate(runs):
             error = 2 * run.mse.std("seed", ddof=min(1, run.sizes["seed"] - 1)) / np.sqrt(run.sizes["seed"])
