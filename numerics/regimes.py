@@ -21,7 +21,7 @@ from numerics import kernels
 from numerics.task import Initialization
 from numerics.validate import as_array, check_number
 
-__all__ = ["NAMES", "UNCERTAIN", "Nearness", "Regime", "classify", "initialization_regime", "regime"]
+__all__ = ["NAMES", "UNCERTAIN", "Nearness", "Regime", "classify", "explain", "initialization_regime", "regime"]
 
 NAMES = ("I", "II", "III", "IV")
 UNCERTAIN = "uncertain"
@@ -107,24 +107,28 @@ def regime(
     near = Nearness(rich, lazy, independent, dependent)
     order, dependence = solution_metrics(beta_ft, beta_pt, init)
     name = str(classify(order, dependence, near))
-    return Regime(name, order, dependence, _sentence(name, order, dependence, near))
+    return Regime(
+        name, order, dependence, f"l-order {order:.4g}, PD {dependence:.4g}: {explain(order, dependence, near)}"
+    )
 
 
-def _sentence(name: str, order: float, dependence: float, near: Nearness) -> str:
-    here = f"l-order {order:.4g}, PD {dependence:.4g}: "
+def explain(order: float, dependence: float, near: Nearness | None = None) -> str:
+    """Why :func:`classify` puts this pair where it does, in a few words."""
+    near = near or Nearness()
+    name = str(classify(order, dependence, near))
     if name == "I":
-        return here + f"rich (l-order <= {1 + near.rich:g}), independent of pretraining (PD >= {-near.independent:g})"
+        return f"rich (l-order <= {1 + near.rich:g}), independent of pretraining (PD >= {-near.independent:g})"
     if name == "II":
-        return here + f"lazy (l-order >= {2 - near.lazy:g}), pretraining-dependent (PD <= {-1 + near.dependent:g})"
+        return f"lazy (l-order >= {2 - near.lazy:g}), pretraining-dependent (PD <= {-1 + near.dependent:g})"
     if name == "III":
-        return here + f"lazy (l-order >= {2 - near.lazy:g}), independent of pretraining (PD >= {-near.independent:g})"
+        return f"lazy (l-order >= {2 - near.lazy:g}), independent of pretraining (PD >= {-near.independent:g})"
     if name == "IV":
-        return here + "between sparse and quadratic, and pretraining-dependent"
+        return "between sparse and quadratic, and pretraining-dependent"
     if order >= 2 - near.lazy:
-        return here + "lazy, between regimes II and III"
+        return "lazy, between regimes II and III"
     if dependence >= -near.independent:
-        return here + "independent of pretraining, between regimes I and III"
-    return here + "on the border of two regimes for these thresholds"
+        return "independent of pretraining, between regimes I and III"
+    return "on the border of two regimes for these thresholds"
 
 
 def initialization_regime(

@@ -29,14 +29,15 @@ from scipy import stats
 
 from numerics import kernels
 from numerics.networks.probes import Probe, Tunable
+from numerics.regimes import UNCERTAIN, Nearness, classify, explain
 from numerics.validate import check_count, check_number
 
-__all__ = ["BiasEstimate", "estimate_bias", "regime_of"]
+__all__ = ["BiasEstimate", "estimate_bias"]
 
 GRID = 400  # scales tried between LOW and HIGH, in units of the amplitude; interpolated between
 LOW, HIGH = 1e-12, 1e4
 ADDITIVE = (0.4, 1.25)  # outside, the features do not share the target between them
-CORNERS = {"I": (1.0, 0.0), "II": (2.0, -1.0), "III": (2.0, 0.0)}
+AGREEING = 0.8  # share of the resamples that must be in the regime reported
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class BiasEstimate:
     ell_order, pd : point estimates. ell_order_interval, pd_interval : (low, high) at ``level``.
     c_ft, sensitivity : the effective scale (units of the outputs) and S behind them; c_ft is at the end of its range
         where ``saturated`` says so.
-    regime : "I", "II", "III", "IV", "mixed", or "uncertain".
+    regime : by the rule of :func:`numerics.regimes.classify` "I", "II", "III" or "IV", or "uncertain": between two of
+        them, intervals too wide, resamples that disagree, or features that do not share the target.
     saturated : "lazy" (the weaker feature received its full share or more), "rich" (nothing) or "".
     additivity : what the two features explain of the response to the probes themselves; 1 when they share it fully,
         less when other features took part, more when the network's response is not a sum over features.
@@ -77,6 +79,7 @@ def estimate_bias(
     level: float = 0.95,
     bootstrap: int = 2000,
     width: float = 0.3,
+    near: Nearness | None = None,
     seed: int = 0,
 ) -> BiasEstimate:
     """Fine-tune a copy of ``model`` on every probe and read (l-order, PD) off the allocations.
@@ -90,6 +93,7 @@ def estimate_bias(
     amplitude : abs(beta_FT) at which the l-order is stated (it falls with the amplitude).
     level, bootstrap, seed : of the intervals.
     width : intervals wider than this make the outcome "uncertain".
+    near : how near the limits counts as a regime (default: as for :func:`numerics.regimes.regime`).
 
     Raises
     ------
@@ -120,7 +124,7 @@ def estimate_bias(
     order = kernels.ell_order(np.full_like(c, amplitude), c)
     dependence = (1.0 - order) * slope
     few = min(len(rows) for rows in families.values())
-    return _summary(order, dependence, c, slope, scale, allocation, additivity, level, width, few)
+    return _summary(order, dependence, c, slope, scale, allocation, additivity, level, width, near, few)
 
 
 def _respond(model: Tunable, probes: Sequence[Probe]) -> tuple[np.ndarray, np.ndarray]:
@@ -195,34 +199,23 @@ def _slopes(probes: Sequence[Probe], allocation: np.ndarray, draws: np.ndarray) 
     return np.clip(np.log(np.maximum(strong, floor) / np.maximum(weak, floor)) / step, 0.0, 1.0)
 
 
-def regime_of(ell_order: float, pd: float, reach: float = 0.2) -> str:
-    """The corner of the (l-order, PD) triangle within ``reach``; else "IV" along the edge I-II; else "mixed".
-
-    The trade-off l-order + PD >= 1 makes the points I (1, 0), II (2, -1), III (2, 0) the corners of all that can occur
-    (THEORY section 4); IV is near the edge between I and II, where S is close to 1.
-    """
-    for name, corner in CORNERS.items():
-        if np.hypot(ell_order - corner[0], pd - corner[1]) <= reach:
-            return name
-    return "IV" if ell_order + pd <= 1.0 + reach else "mixed"
-
-
 def _tails(level: float, n: int) -> list[float]:
     """Quantiles of the resamples that make an interval of this level from n probes."""
     reach = stats.t.ppf((1.0 + level) / 2.0, n - 1) * np.sqrt(n / (n - 1.0))
     return [float(stats.norm.cdf(-reach)), float(stats.norm.cdf(reach))]
 
 
-def _summary(order, dependence, c, slope, scale, allocation, additivity, level, width, few) -> BiasEstimate:
+def _summary(
+    order, dependence, c, slope, scale, allocation, additivity, level, width, near, few
+) -> BiasEstimate:
     tails = _tails(level, few)
     intervals = [tuple(float(v) for v in np.quantile(values[1:], tails)) for values in (order, dependence)]
-    names = [regime_of(o, d) for o, d in zip(order[1:], dependence[1:], strict=True)]
-    name = regime_of(order[0], dependence[0])
-    agreed = names.count(name) / len(names)
+    names = classify(order, dependence, near)
+    name, agreed = str(names[0]), float(np.mean(names[1:] == names[0]))
     wide = max(high - low for low, high in intervals)
     end = "lazy" if c[0] >= scale[-1] * 0.999 else "rich" if c[0] <= scale[0] * 1.001 else ""
     shared = ADDITIVE[0] <= additivity <= ADDITIVE[1]
-    certain = wide <= width and agreed >= 0.8 and shared
+    certain = wide <= width and agreed >= AGREEING and shared and name != UNCERTAIN
     message = f"l-order {order[0]:.3f} [{intervals[0][0]:.3f}, {intervals[0][1]:.3f}], PD {dependence[0]:.3f} "
     message += f"[{intervals[1][0]:.3f}, {intervals[1][1]:.3f}] ({level:.0%}): "
     if certain:
@@ -232,9 +225,11 @@ def _summary(order, dependence, c, slope, scale, allocation, additivity, level, 
         message += "they do not share the target between them"
     elif wide > width:
         message += f"uncertain, the wider interval spans {wide:.2f} (at most {width:g} is accepted): use more probes"
+    elif name == UNCERTAIN:
+        message += f"uncertain, {explain(float(order[0]), float(dependence[0]), near)}"
     else:
         message += f"uncertain, regime {name} in only {agreed:.0%} of the resamples"
     return BiasEstimate(
         float(order[0]), float(dependence[0]), *intervals, float(c[0]), float(slope[0]),
-        name if certain else "uncertain", end, additivity, allocation, level, message,
+        name if certain else UNCERTAIN, end, additivity, allocation, level, message,
     )  # fmt: skip

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import ptft_sym as pt
-from numerics.networks.estimators import estimate_bias, regime_of
+from numerics.networks.estimators import estimate_bias
 from numerics.networks.probes import DiagonalModel, Probe, linear_probes
+from numerics.regimes import Nearness, classify
 
 DIM = 200
 # name -> (initialisation, |beta_PT|, |beta_FT|), as in the table of reference points
@@ -145,12 +146,44 @@ def test_features_that_do_not_share_the_target_are_uncertain():
     assert estimate_bias(model, probes).additivity == pytest.approx(1.0)
 
 
+class Given:
+    """Allocates as told: (load 1, load 1) by ``even``, (load 1, load 1/2) by ``uneven``."""
+
+    def __init__(self, even, uneven):
+        self.even, self.uneven = np.array(even), np.array(uneven)
+
+    def finetune(self, x, y):
+        beta = self.even if x[0, 0] == x[0, 1] else self.uneven
+        return lambda inputs: inputs @ beta
+
+
+EVEN = [Probe("loading", np.ones((1, 2)), np.ones(1), np.eye(2), (1, 1), (1, 2))] * 3
+UNEVEN = [Probe("recruitment", np.array([[1, 0.5]]), np.ones(1), np.eye(2), (1, 0.5), (1, 1))] * 3
+
+
 @pytest.mark.parametrize(
-    ("point", "name"),
-    [((1.05, -0.02), "I"), ((1.95, -0.9), "II"), ((1.9, 0.0), "III"), ((1.4, -0.4), "IV"), ((1.5, -0.1), "mixed")],
+    ("even", "uneven", "name", "word"),
+    [
+        ((1 / 3, 2 / 3), (0.8, 0.4), "II", "regime II"),  # shares follow the strengths, and the loads
+        ((1 / 2, 1 / 2), (0.8, 0.4), "III", "regime III"),
+        ((1 / 3, 2 / 3), (0.985, 0.03), "IV", "regime IV"),
+        ((1 / 2, 1 / 2), (1.0, 1e-7), "I", "regime I"),
+        ((0.414, 0.586), (0.8, 0.4), "uncertain", "between regimes II and III"),  # S = 1/2
+        ((1 / 2, 1 / 2), (0.9, 0.2), "uncertain", "between regimes I and III"),
+    ],
 )
-def test_regime_names(point, name):
-    assert regime_of(*point) == name
+def test_the_regimes_are_those_of_the_rest_of_the_package(even, uneven, name, word):
+    found = estimate_bias(Given(even, uneven), EVEN + UNEVEN)
+    assert found.regime == name
+    assert word in found.message
+    assert found.regime == classify(found.ell_order, found.pd)
+
+
+def test_how_near_counts_is_an_argument():
+    model, directions, strength, at, _ = network("IV")  # l-order 1.23, PD -0.23
+    probes = linear_probes(directions, strength, at=at, number=4)
+    assert estimate_bias(model, probes).regime == "IV"
+    assert estimate_bias(model, probes, near=Nearness(rich=0.3, independent=0.3)).regime == "I"
 
 
 def test_refusals():
