@@ -16,7 +16,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=(), metavar="NAME", help="with --measure: these kernels")
     options = parser.parse_args(argv)
     if options.measure:
-        from numerics.codegen.accuracy import renew
+        from numerics.codegen.renewal import renew
 
         renew(only=tuple(options.only))
         return 0

@@ -9,7 +9,6 @@ with the contract.
 from __future__ import annotations
 
 import json
-import math
 from functools import cache
 from pathlib import Path
 
@@ -41,28 +40,3 @@ def statement(row: Formula, backend: str) -> str:
     if not measured:
         return contract
     return f"{contract}; largest measured {measured['ulp']} ulp over {measured['points']} seeded and adversarial points"
-
-
-def renew(count: int = 100_000, only: tuple[str, ...] = ()) -> dict:
-    """Measure all backends of all kernels (or of `only`) and write the record; figures are rounded up to a tenth."""
-    import numpy as np
-
-    from numerics.codegen.verify import compare, implementations, measurable, truth
-
-    record = {backend: dict(kernels) for backend, kernels in load().items()}
-    for name in only or measurable():
-        functions = implementations(name)
-        for backend, found in compare(functions, truth(name, count)).items():
-            entry = {"ulp": _up(found.ulp), "points": found.points}
-            record.setdefault(backend, {})[name] = entry
-            print(found, flush=True)
-        single = {b: f for b, f in functions.items() if b != "c"}
-        for backend, found in compare(single, truth(name, count // 5, dtype=np.float32)).items():
-            record[backend][name] |= {"ulp32": _up(found.ulp), "points32": found.points}
-            print(found, flush=True)
-    save(record)
-    return record
-
-
-def _up(ulp: float) -> float:
-    return math.ceil(ulp * 10) / 10

@@ -10,6 +10,7 @@ from types import ModuleType
 
 from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox_ports, print_torch
 from numerics.codegen.formulas import FORMULAS, formula
+from numerics.codegen.headers import header
 from numerics.codegen.passes import Trace, compile_formula
 
 __all__ = ["c_header", "execute", "source", "torch_module", "user_source"]
@@ -26,8 +27,6 @@ def trace_of(name: str) -> Trace:
 
 def comment(names: list[str], backend: str) -> str:
     """What the head of a file says: formula, conventions, source, accuracy, version; per kernel."""
-    from numerics.codegen.files import header
-
     heads = [header(formula(name), trace_of(name), backend).strip() for name in names]
     return "\n\n".join(heads) + "\n"
 

@@ -152,7 +152,7 @@ class UserKernel:
     @cached_property
     def report(self):
         """The measurement of this kernel against mpmath at 50 digits, at seeded points of its symbols' assumptions."""
-        from numerics.codegen.verify import measure_expression
+        from numerics.codegen.report import measure_expression
 
         return measure_expression(self)
 

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
+from numerics.codegen import implicit
+from numerics.codegen.channel import factored
 from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import ExactHypot, Node, RatioNode, hypot
+from numerics.codegen.recheck import check_trace
 from numerics.codegen.rules import rewrite
 from numerics.codegen.text import decimal
 
@@ -83,8 +86,6 @@ class Trace:
 
         Raises ArithmeticError naming the pass that changed the value.
         """
-        from numerics.codegen.recheck import check_trace
-
         return check_trace(self, count, digits)
 
     def __str__(self) -> str:
@@ -99,9 +100,7 @@ def source_expression(row: Formula) -> sp.Expr:
 
     derivation, key = row.source
     if row.implicit:
-        from numerics.codegen.print_prox import expression
-
-        return expression(row.name)
+        return implicit.expression(row.name)
     results = derivations.derive(derivation).results
     return sp.Tuple(*[results[output] for _, output in row.outputs]) if row.outputs else results[key]
 
@@ -125,8 +124,6 @@ def compile_formula(row: Formula) -> Trace:
         (symbol,) = (s for s in trace.arguments if s.name == row.along)
         trace.add("derivative", f"along {row.along}", sp.diff(trace.expression, symbol))
     if row.outputs:
-        from numerics.codegen.channel import factored
-
         shared = factored(row.name)
         if shared is not None:
             trace.add("product rule", "what the outputs share is named once", shared.subs(renamed, simultaneous=True))

@@ -101,13 +101,17 @@ def print_tuple_core(row: Formula, trace: Trace) -> str:
     return _function("_core", ", ".join(trace.arguments.values()), [*lines, "return (", *returned, ")"])
 
 
+def print_root_core(trace: Trace) -> str:
+    """The core of a kernel that is a function of the root: solve, then the expression in x."""
+    inner = print_core(trace).replace("_core(", "_value(")
+    return f"{inner}\n\n\ndef _core(z, g, c_ft):\n    return _value(solve(z, g, c_ft), g, c_ft)"
+
+
 def print_body(row: Formula, trace: Trace) -> str:
     """The functions of a kernel, without header and imports."""
     driver = "broadcast" if row.outputs else "elementwise"
     if row.implicit:
-        from numerics.codegen.print_prox import print_prox_body
-
-        core = print_prox_body(row.name, trace)
+        core = print_root_core(trace)
     else:
         core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
     doc = f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"

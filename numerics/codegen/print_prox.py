@@ -10,59 +10,12 @@ so that its products with the two halves of g/2 are exact).  The functions z(u) 
 
 from __future__ import annotations
 
-import sympy as sp
-
-from numerics.codegen.nodes import Rounded
-from numerics.codegen.passes import Trace
-from numerics.codegen.print_numpy import NUMPY, RESERVED, print_core
+from numerics.codegen.implicit import state
+from numerics.codegen.print_numpy import NUMPY, RESERVED
 from numerics.codegen.program import lower
 from numerics.codegen.text import statements
 
-__all__ = ["expression", "print_prox_body", "print_solver", "state"]
-
-
-def expression(name: str) -> sp.Expr:
-    """What the kernel `name` is worth in terms of x = xhat: the root itself, its derivatives, the envelope.
-
-    With z = stationarity(x, g, c), the implicit function theorem gives dx/dz = 1/z_x, dx/dg = -z_g/z_x and dx/dc =
-    -z_c/z_x.
-    """
-    from derivations import derive
-    from derivations.symbols import c_ft, g, x
-
-    results = derive("scalar_channel").results
-    z = results["stationarity"]
-    slope, h = sp.diff(z, x), sp.sqrt(c_ft**2 + x**2)
-    return {
-        "prox": x,
-        "prox_derivative_z": 1 / slope,
-        "prox_derivative_g": -sp.diff(z, g) / slope,
-        # p = -z_c c/x is positive and z_x = 1 + p: (x/c) p/(1 + p) = (x/h)/(c/h + (c/h)/p), nothing of which overflows
-        "prox_derivative_c_ft": Rounded(x / h) / (c_ft / h - x / (sp.diff(z, c_ft) * h)),
-        "moreau_envelope": results["moreau_envelope"],
-    }[name]
-
-
-def print_prox_body(name: str, trace: Trace) -> str:
-    """The core of a kernel that is a function of the root: solve, then the expression in x."""
-    inner = print_core(trace).replace("_core(", "_value(")
-    return f"{inner}\n\n\ndef _core(z, g, c_ft):\n    return _value(solve(z, g, c_ft), g, c_ft)"
-
-
-def state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
-    """(c sinh u, c cosh u) as factors that do not overflow, and the arguments they are in."""
-    from derivations import scalar_channel as channel
-    from derivations.symbols import c_ft, g, start, u
-
-    position = channel.channel_z(u).subs(start, 0) - g * u / 2
-    slope = channel.channel_jacobian(u) - g / 2
-    half = sp.sinh(u / 2), sp.cosh(u / 2)
-    lifted = Rounded(c_ft * half[0])
-    forms = {
-        c_ft * sp.sinh(u): 2 * Rounded(lifted * half[1]),
-        c_ft * sp.cosh(u): c_ft + 2 * Rounded(lifted * half[0]),
-    }
-    return tuple(forms[expr] for expr in (position, slope)), {u: "u", c_ft: "c_ft"}
+__all__ = ["print_solver"]
 
 
 def print_solver() -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sympy as sp
 
 from numerics.codegen.formulas import Formula
+from numerics.codegen.implicit import state
 from numerics.codegen.passes import Trace
 from numerics.codegen.print_c import C, print_value
-from numerics.codegen.print_prox import state
 from numerics.codegen.print_torch import TORCH, print_core, selection
 from numerics.codegen.program import lower
 from numerics.codegen.rules import RULES, rewrite

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 
 import numpy as np
+import sympy as sp
+
+from numerics.codegen.compile_c import build
+from numerics.codegen.formulas import formula
+from numerics.codegen.kernel import kernel
+from numerics.codegen.verify import compare, implementations, measurable, truth
 
 __all__ = ["accuracy_and_speed", "c_ratio", "lost_digits", "speed_ratios"]
 
@@ -27,8 +36,6 @@ def _seconds(call: Callable[[], object], size: int) -> float:
 
 def _arguments(name: str, size: int) -> list[np.ndarray]:
     """Typical arguments: signs mixed, ratios over six orders of magnitude."""
-    from numerics.codegen.formulas import formula
-
     rng = np.random.default_rng(size)
     columns = []
     for argument in formula(name).arguments.values():
@@ -59,8 +66,6 @@ def _raw(name: str, columns: list[np.ndarray]) -> Callable[[], object]:
 
 def speed_ratios(name: str, sizes: Sequence[int] = SIZES) -> list[float]:
     """Time of the NumPy kernel over the time of the calls it cannot avoid, per array size."""
-    from numerics.codegen.kernel import kernel
-
     function, ratios = kernel(name).function, []
     for size in sizes:
         columns = _arguments(name, size)
@@ -70,11 +75,6 @@ def speed_ratios(name: str, sizes: Sequence[int] = SIZES) -> list[float]:
 
 def lost_digits(name: str, count: int = 2000) -> tuple[float, float]:
     """(decimal digits lost by the naive lambdify of the textbook form at worst, its time over the kernel's)."""
-    import sympy as sp
-
-    from numerics.codegen.kernel import kernel
-    from numerics.codegen.verify import truth
-
     held = kernel(name)
     naive = sp.lambdify(list(held.passes.arguments), held.formula, "numpy")
     true = truth(name, count)
@@ -100,13 +100,6 @@ void calls(size_t n, const double *x, const double *y, double *out)
 
 def c_ratio(name: str = "potential", size: int = 100_000) -> float:
     """Time of the compiled C loop over that of a loop with one asinh and one sinh, same compiler and flags."""
-    import ctypes
-    import tempfile
-    from pathlib import Path
-
-    from numerics.codegen.compile_c import build
-    from numerics.codegen.kernel import kernel
-
     held = kernel(name, "c")
     columns = _arguments(name, size)
     columns[0] = np.clip(columns[0], -30, 30)
@@ -124,9 +117,6 @@ def c_ratio(name: str = "potential", size: int = 100_000) -> float:
 
 def accuracy_and_speed(names: Sequence[str], sizes: Sequence[int] = SIZES, count: int = 3000) -> str:
     """The table as Markdown: contract, ulp measured now per backend, speed ratios, digits the textbook form loses."""
-    from numerics.codegen.formulas import formula
-    from numerics.codegen.verify import compare, implementations, measurable, truth
-
     head = ["kernel", "contract", "numpy", "torch", "c", *(f"time at {size:.0e}".replace("e+0", "e") for size in sizes)]
     rows = [[*head, "textbook loses", "textbook time"]]
     for name in names:

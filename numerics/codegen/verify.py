@@ -14,17 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerics.codegen.formulas import FORMULAS, Formula, formula
+from numerics.codegen.kernel import kernel
+from numerics.codegen.oracle import ball_oracle, root_oracle
+from numerics.codegen.passes import compile_formula
 from numerics.codegen.points import adversarial, seeded
+from numerics.codegen.report import through_torch
 
 __all__ = [
     "Measurement",
-    "Report",
     "Truth",
     "compare",
     "implementations",
     "measurable",
     "measure",
-    "measure_expression",
     "true_values",
     "truth",
     "ulp_errors",
@@ -57,9 +59,6 @@ def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """(value, rest): the true value at every point is value + rest, with value its nearest double, or NaN if
     undefined.
     """
-    from numerics.codegen.oracle import ball_oracle, root_oracle
-    from numerics.codegen.passes import compile_formula
-
     trace = compile_formula(row)
     expression = trace.formula
     oracle = (root_oracle if row.implicit else ball_oracle)(expression, list(trace.arguments))
@@ -153,71 +152,13 @@ def compare(functions: dict[str, Callable], true: Truth) -> dict[str, Measuremen
 
 def implementations(name: str, backends: tuple[str, ...] | None = None) -> dict[str, Callable]:
     """The kernel on each array backend it has (torch through tensors), as functions of NumPy arrays."""
-    from numerics.codegen.kernel import kernel
-
     wanted = [b for b in formula(name).backends if b != "mpmath" and (backends is None or b in backends)]
-    return {b: _through_torch(kernel(name, b)) if b == "torch" else kernel(name, b) for b in wanted}
-
-
-def _through_torch(function: Callable) -> Callable:
-    import torch
-
-    return lambda *arrays: function(*[torch.from_numpy(np.ascontiguousarray(a)) for a in arrays]).numpy()
+    return {b: through_torch(kernel(name, b)) if b == "torch" else kernel(name, b) for b in wanted}
 
 
 def measurable() -> tuple[str, ...]:
     """The kernels with a contract in ulp over their whole domain (one output, elementwise)."""
     return tuple(name for name, row in FORMULAS.items() if not row.outputs and row.measured)
-
-
-@dataclass(frozen=True)
-class Report:
-    """How a person's own kernel compares with mpmath at 50 digits."""
-
-    ulp: float
-    at: tuple[float, ...]
-    points: int
-    skipped: int
-
-    def __str__(self) -> str:
-        left_out = f" ({self.skipped} left out: not real, not finite or not normal there)" if self.skipped else ""
-        if not self.points:
-            return f"no point could be compared{left_out}"
-        return f"largest error {self.ulp:.2f} ulp at {self.at}, over {self.points} seeded points{left_out}"
-
-
-def measure_expression(kernel, count: int = 300, seed: int = 0) -> Report:
-    """Measure a generated user kernel at seeded points that respect its symbols' assumptions."""
-    from numerics.codegen.oracle import mpmath_oracle
-
-    symbols = list(kernel.passes.arguments)
-    oracle = mpmath_oracle(kernel.formula, symbols)
-    points = np.array([_sample(symbol, count, i + seed) for i, symbol in enumerate(symbols)]).T
-    function = _through_torch(kernel.function) if kernel.backend == "torch" else kernel.function
-    errors, kept = [], []
-    for point in points.tolist():
-        try:
-            true = oracle(*point)
-            value = float(true)
-            rest = float(true - value)
-        except (ArithmeticError, ValueError, TypeError, OverflowError):  # undefined or complex there
-            continue
-        if np.finfo(float).tiny <= abs(value) <= np.finfo(float).max:
-            mine = float(function(*point)) if kernel.backend == "mpmath" else float(function(*map(np.asarray, point)))
-            errors.append(abs((mine - value) - rest) / np.spacing(abs(value)))
-            kept.append(tuple(point))
-    worst = int(np.argmax(errors)) if errors else 0
-    return Report(errors[worst] if errors else 0.0, kept[worst] if kept else (), len(kept), count - len(kept))
-
-
-def _sample(symbol, count: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    magnitude = np.exp(rng.uniform(np.log(1e-3), np.log(1e3), count))
-    if symbol.is_integer:
-        magnitude = np.ceil(magnitude)
-    if symbol.is_nonnegative:
-        return magnitude
-    return -magnitude if symbol.is_nonpositive else magnitude * np.where(rng.random(count) < 0.5, -1.0, 1.0)
 
 
 def _representable(points: np.ndarray, names: tuple[str, ...], positive: tuple[str, ...], dtype: type) -> np.ndarray:
