@@ -47,10 +47,7 @@ def source(names: list[str], backend: str, header_name: str = C_HEADER) -> str:
     if backend == "torch":
         return print_torch.print_module(_torch_functions(names), head)
     if backend == "mpmath":
-        rows = [(name, trace_of(name), formula(name)) for name in names]
-        return print_mpmath.print_module(
-            [print_mpmath.print_function(name, trace, row.positive, row.title) for name, trace, row in rows], head
-        )
+        return print_mpmath.print_module(_mpmath_functions(names), head)
     return print_c.print_source(_c_functions(names), head, header_name)
 
 
@@ -103,6 +100,15 @@ def _torch_functions(names: list[str]) -> list[str]:
             solved = True
         else:
             texts.append(print_torch.print_function(name, trace_of(name), row.positive, doc))
+    return texts
+
+
+def _mpmath_functions(names: list[str]) -> list[str]:
+    texts = [print_mpmath.print_root()] if any(formula(name).implicit for name in names) else []
+    for name in names:
+        row = formula(name)
+        printed = print_mpmath.print_root_function if row.implicit else print_mpmath.print_function
+        texts.append(printed(name, trace_of(name), row.positive, f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"))
     return texts
 
 

@@ -51,7 +51,6 @@ class Formula:
 
 
 NUMPY_ONLY = ("numpy",)
-PROX_ON = ("numpy", "torch", "c")
 PROX = {"z": "z", "g": "g", "c_ft": "c_ft"}
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
 FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}
@@ -111,25 +110,25 @@ ROWS = (
         doc="PD = (1 - l-order) S, between -1 and 0.",
     ),
     Formula(
-        "prox", "the proximal map of q", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON, implicit=True,
+        "prox", "the proximal map of q", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, implicit=True,
         special=(((0.0, 1.0, 1.0), 0.0), ((2.0, 0.0, 1.0), 2.0), ((INF, 1.0, 1.0), INF), ((NAN, 1.0, 1.0), NAN)),
         doc="xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g >= 0.",
     ),
     Formula(
-        "prox_derivative_z", "d prox / d z", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON,
+        "prox_derivative_z", "d prox / d z", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.5), ((3.0, 0.0, 1.0), 1.0)), doc="1/(1 + g q''(xhat)), between 0 and 1.",
     ),
     Formula(
-        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON,
+        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="-q'(xhat)/(1 + g q''(xhat)).",
     ),
     Formula(
-        "prox_derivative_c_ft", "d prox / d c_ft", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, backends=PROX_ON,
+        "prox_derivative_c_ft", "d prox / d c_ft", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="(g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2).",
     ),
     Formula(
         "moreau_envelope", "the Moreau envelope of q", ("scalar_channel", "moreau_envelope"), PROX, ("c_ft",), 16.0,
-        backends=PROX_ON, implicit=True, special=(((0.0, 1.0, 1.0), 0.0),),
+        implicit=True, special=(((0.0, 1.0, 1.0), 0.0),),
         doc="min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat).",
     ),
     Formula(

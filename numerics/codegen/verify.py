@@ -21,16 +21,22 @@ from numerics.codegen.points import adversarial, seeded
 from numerics.codegen.report import through_torch
 
 __all__ = [
+    "AGREEMENT",
     "Measurement",
     "Truth",
     "compare",
     "implementations",
     "measurable",
     "measure",
+    "second_opinion",
     "true_values",
     "truth",
     "ulp_errors",
 ]
+
+
+#: Two oracles that differ by more than this, relative to the value, do not compute the same thing.
+AGREEMENT = 1e-25
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,7 @@ def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """(value, rest): the true value at every point is value + rest, with value its nearest double, or NaN if
     undefined.
     """
-    trace = compile_formula(row)
-    expression = trace.formula
-    oracle = (root_oracle if row.implicit else ball_oracle)(expression, list(trace.arguments))
+    oracle = _oracle(row)
     value, rest = np.empty(len(points)), np.zeros(len(points))
     for i, point in enumerate(points.tolist()):
         try:
@@ -75,6 +79,29 @@ def true_values(row: Formula, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
         elif math.isfinite(value[i]):
             rest[i] = float(true - value[i])
     return value, rest
+
+
+def _oracle(row: Formula) -> Callable:
+    """Ball arithmetic where python-flint is installed; the mpmath kernel, a hundred times slower, elsewhere."""
+    trace = compile_formula(row)
+    try:
+        return (root_oracle if row.implicit else ball_oracle)(trace.formula, list(trace.arguments))
+    except ImportError:
+        return kernel(row.name, "mpmath")
+
+
+def second_opinion(true: Truth, count: int = 8) -> tuple[float, int]:
+    """(largest relative difference, points compared) between the true values and the mpmath kernel, at up to `count`
+    of the points whose value is so far from the smallest doubles that value + rest holds it to 27 digits.
+    """
+    oracle = kernel(true.row.name, "mpmath")
+    usual = np.flatnonzero((np.abs(true.value) > 1e-270) & np.isfinite(true.value))
+    chosen = usual[np.linspace(0, len(usual) - 1, min(count, len(usual))).astype(int)]
+    worst = 0.0
+    for i in chosen:
+        exact = oracle(*true.points[i].tolist())
+        worst = max(worst, float(abs((exact - true.value[i]) - true.rest[i]) / abs(exact)))
+    return worst, len(chosen)
 
 
 def ulp_errors(computed: np.ndarray, value: np.ndarray, rest: np.ndarray, dtype: type = np.float64) -> np.ndarray:
