@@ -29,39 +29,56 @@ def write_text(path, text):
         partial.write_text(text, encoding="utf-8")
 
 
-def output_file(name, endings, force=False):
-    """The path of one result file, refused now rather than after the work.
+def output_file(name, endings=None, force=False):
+    """The path of one result file, refused now rather than after the work. Without `endings` any name will do.
 
     Raises
     ------
-    ValueError, FileExistsError, FileNotFoundError
-        For an ending not among `endings`, a file that is there (unless `force`), or a folder that is not.
+    ValueError, FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError
+        For an ending not among `endings`, a file that is there (unless `force`), a folder that is not there or cannot
+        be written to, or a path that is itself a folder.
     """
     path = Path(name)
-    if path.suffix.lower() not in endings:
+    if endings is not None and path.suffix.lower() not in endings:
         raise ValueError(f"--out {path}: its name must end in {', '.join(endings)}")
+    if path.is_dir():
+        raise IsADirectoryError(f"--out {path}: there is a folder of that name; give the name of a file")
     if path.exists() and not force:
-        raise FileExistsError(f"--out {path}: the file exists; give another name, or --force to replace it")
+        raise FileExistsError(f"--out {path}: the file exists; give another name, or pass --force to replace it")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"--out {path}: there is no folder {path.parent}")
+    _refuse_unwritable(path.parent)
     return path
 
 
-def refuse_folder(out, force=False):
-    """Raise now what `result_folder` would raise after an hour's work.
+def _refuse_unwritable(folder):
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"the folder {folder.absolute()} is not writable: say with --out where results may go")
+
+
+def refuse_folder(out, force=False, default=None):
+    """Raise now what `result_folder` would raise after an hour's work. With neither `out` nor `default`: nothing.
 
     Raises
     ------
-    FileExistsError, NotADirectoryError
+    ValueError, FileExistsError, NotADirectoryError, PermissionError
         With a sentence that says what to do.
     """
     if out is None:
+        if default is not None:
+            _refuse_unwritable(Path())
         return
+    if not os.fspath(out):
+        raise ValueError("--out '': it must be the name of a folder")
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"--out {folder}: there is a file of that name; give a folder")
     if folder.is_dir() and any(folder.iterdir()) and not force:
         raise FileExistsError(f"--out {folder}: the folder is not empty; give another one, or --force to replace files")
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"--out {folder}: {there} is a file, no folder")
+    _refuse_unwritable(there)
 
 
 def result_folder(out, default, force=False):
@@ -71,7 +88,7 @@ def result_folder(out, default, force=False):
     which must be new or empty unless `force`, in which case files of the same names are replaced and others stay.
     Raises as `refuse_folder`.
     """
-    refuse_folder(out, force)
+    refuse_folder(out, force, default)
     if out is None:
         return _new_folder(default)
     folder = Path(out)

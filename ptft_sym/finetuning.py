@@ -11,6 +11,9 @@ from rich.table import Table
 from ptft_sym import arrays, digits
 from ptft_sym.files import replacing, write_text
 
+#: columns of the scan, in scan.csv and with --json
+SCAN = ("lam", "ell_order", "pd", "test_mse", "test_mse_se", "misclassified", "misclassified_se")
+
 
 class Data(NamedTuple):
     """``train`` = (x_pt, y_pt, x_ft, y_ft), ``test`` = keywords for the solver, columns kept, what was done to them."""
@@ -73,6 +76,19 @@ def _option(name):
     return "--" + name.replace("_", "-")
 
 
+def document(solved, scanned=()):
+    """The printed tables as plain data: the two stages, the solution's metrics, its errors, and the scan over lam."""
+    stages = {
+        name: {key: getattr(stage, key) for key in ("n", "rank", "train_error", "residual", "message")}
+        for name, stage in (("pretrained", solved.pretrained), ("finetuned", solved.finetuned))
+    }
+    found = {"settings": {name: getattr(solved.init, name) for name in ("c", "lam", "gamma")}, **stages}
+    found |= {name: getattr(solved, name) for name in ("ell_order", "pd", "test", "test_before")}
+    found["scan"] = [dict(zip(SCAN, _scan_row(one), strict=True)) for one in scanned]
+    found["best_lam"] = scanned[best(scanned)[0]].init.lam if scanned and solved.test is not None else None
+    return found
+
+
 def show(solved, console=None):
     """The printed table of one solution, and the statement of each stage."""
     console = console or Console()
@@ -127,9 +143,8 @@ def save(folder, solved, data, scanned=()):
         np.savez(partial, **values)
     if not scanned:
         return ["solution.npz"]
-    head = "lam,ell_order,pd,test_mse,test_mse_se,misclassified,misclassified_se"
     lines = [",".join(f"{v!r}" for v in _scan_row(one)) for one in scanned]
-    write_text(folder / "scan.csv", "\n".join([head, *lines]) + "\n")
+    write_text(folder / "scan.csv", "\n".join([",".join(SCAN), *lines]) + "\n")
     from ptft_sym import plots
 
     with replacing(folder / "scan.png") as partial:

@@ -102,6 +102,25 @@ def as_csv(cells):
     return out.getvalue()
 
 
+def document(results):
+    """The results as plain data: verdict counts, kernels, every simulated point, their agreement, and the digits."""
+    images = results["images"]
+    columns = ("lam", "ell_order", "pd", "mse", "mse_se", "misclassified", "misclassified_se")
+    points = [
+        {"task": t, "initialisation": i, "dim": int(cell.comparison.dims[0]), **row}
+        for (t, i), cell in results["cells"].items()
+        for row in cell.comparison.rows()
+    ]
+    return {
+        "derivations": results["derived"], "kernels": results["kernels"], "agreement": results["agreement"],
+        "points": points,
+        "digits": {
+            "rows": [dict(zip(columns, row, strict=True)) for row in images.table.tolist()],
+            "controls": {n: {"misclassified": v, "misclassified_se": e} for n, (v, e) in images.controls.items()},
+        },
+    }
+
+
 def derivation_sentence(counts):
     """How many steps were proved, sampled, assumed."""
     total = {key: sum(c[key] for c in counts.values()) for key in next(iter(counts.values()))}

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli.output import AsJson
+
 WRITERS = {".csv": "table", ".nc": "NetCDF", ".png": "figure", ".svg": "figure", ".pdf": "figure"}
 
 
@@ -23,19 +25,32 @@ def command(
     ridge: Annotated[float, typer.Option(help="Weight of the potential; 0: gradient flow run to its end.")] = 0.0,
     out: Annotated[list[str] | None, typer.Option(help="File(s) to write: .csv, .nc, .png, .svg or .pdf.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    as_json: AsJson = False,
 ):
     """Predict the test error after pretraining and fine-tuning, for many samples and dimensions (replica theory)."""
     import ptft_sym as pt
+    from ptft_sym.cli.output import emit
     from ptft_sym.files import output_file
 
     paths = [output_file(name, WRITERS, force) for name in out or ()]
     task = pt.Task.from_overlap(rho_pt, rho_ft, omega)
     init = pt.Initialization(c, lam, gamma)
     ds = pt.generalization_curve(task, init, ratios(alpha), alpha_pt, noise, noise_pt, ridge)
-    _print(ds)
     for path in paths:
         _write(path, ds)
+    if as_json:
+        emit("curve", document(ds) | {"written": paths})
+        return
+    _print(ds)
+    for path in paths:
         typer.echo(f"written: {path}")
+
+
+def document(ds):
+    """The settings, and one row of numbers for each sample ratio."""
+    names = ["alpha", *(name for name in ds.data_vars if ds[name].dims == ("alpha",))]
+    columns = [ds[name].values.tolist() for name in names]
+    return {"settings": ds.attrs, "rows": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]}
 
 
 def ratios(text):
@@ -58,15 +73,16 @@ def ratios(text):
 
 def _print(ds):
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
+
+    from ptft_sym.cli.output import console
 
     columns = {"alpha": ".4g", "mse": ".6g", "s2": ".4g", "g": ".4g", "ell_order": ".4f", "pd": ".4f"}
     columns["residual"] = ".0e"
     table = Table(*columns, title=_title(ds), title_justify="left", box=SIMPLE_HEAD)
     for j in range(ds.sizes["alpha"]):
         table.add_row(*(format(float(ds[name][j]), form) for name, form in columns.items()))
-    Console().print(table)
+    console().print(table)
 
 
 def _title(ds):

@@ -8,31 +8,41 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli.output import AsJson, Quiet
+
+#: the files of a run
+WRITTEN = ("curves.png", "digits.png", "points.csv", "regimes.png", "report.md")
+
 
 def command(
     out: Annotated[str | None, typer.Option(help="Folder for the results (default: a new ptft-demo).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace results in a folder that is not empty.")] = False,
     seeds: Annotated[int, typer.Option(help="Simulations per point.", min=2, max=1000)] = 12,
     draws: Annotated[int, typer.Option(help="Choices of the digits' fine-tuning images.", min=2)] = 20,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ):
     """Derive, load the kernels, predict, simulate at finite dimension, compare: tables, figures, report.md."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # NumPy is not loaded yet; on matrices of this size threads mostly wait
-    from rich.console import Console
-
     from ptft_sym import report
+    from ptft_sym.cli.output import console as new_console
+    from ptft_sym.cli.output import emit
     from ptft_sym.files import refuse_folder, result_folder, write_text
 
     begun = time.perf_counter()
-    refuse_folder(out, force)
-    console = Console()
-    results = _run(console, seeds, draws)
+    refuse_folder(out, force, "ptft-demo")
+    results = _run(new_console(stderr=as_json, quiet=quiet), seeds, draws)
     seconds = time.perf_counter() - begun
     folder = result_folder(out, "ptft-demo", force)
     _figures(folder, results)
     write_text(folder / "points.csv", report.as_csv(results["cells"]))
     write_text(folder / "report.md", report.write(results, seeds, draws, seconds))
-    cells = results["cells"]
+    if as_json:
+        found = report.document(results) | {"seconds": seconds}
+        emit("demo", found | {"folder": folder, "written": sorted(folder / name for name in WRITTEN)})
+        return
+    console, cells = new_console(), results["cells"]
     console.print(report.terminal(report.comparison_table(cells), "test error of each regime on its own task"))
     console.print(results["agreement"].sentence, highlight=False, soft_wrap=True)
     title = "every task from every initialisation: theory (simulation), * least predicted"

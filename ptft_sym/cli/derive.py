@@ -1,71 +1,103 @@
 """`ptft derive`: a derivation with its verdicts, or the ledger of all of them."""
 
-from pathlib import Path
 from time import perf_counter, process_time
 from typing import Annotated
 
 import typer
 
+from ptft_sym.cli import complete
+from ptft_sym.cli.output import AsJson, Quiet
+
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="Which derivation; without it, their names.")] = None,
-    format: Annotated[str, typer.Option(help="md, tex or html.")] = "md",
-    out: Annotated[Path | None, typer.Option(help="Write here instead of printing.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which derivation; without it, their names.", autocompletion=complete.derivations),
+    ] = None,
+    format: Annotated[str, typer.Option(help="md, tex or html.", autocompletion=complete.formats)] = "md",
+    out: Annotated[str | None, typer.Option(help="Write here instead of printing.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     all: Annotated[bool, typer.Option("--all", help="Check every derivation and print the ledger table.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ):
     """Show a derivation step by step, each step checked as it is printed; exit code 1 when a step fails."""
-    import derivations
+    from derivations.ledger import show
+    from ptft_sym.files import output_file, write_text
 
-    if out is not None and out.exists() and not force:
-        raise ValueError(f"--out {out} exists: choose another name, or pass --force to replace it")
+    path = None if out is None else output_file(out, force=force)
     if all and (name is not None or format != "md"):
         raise ValueError(f"--all prints the ledger of every derivation: leave out {name or f'--format {format}'}")
+    if format not in show.FORMATS:
+        raise ValueError(f"--format {format!r}: choose one of {', '.join(show.FORMATS)}")
     if all:
-        text, ok = ledger_of_all()
+        text, ok, found = ledger_of_all(quiet)
     elif name is None:
-        text, ok = "\n".join(derivations.names()), True
+        text, ok, found = _names()
     else:
-        text, ok = rendered(name, format)
-    if out is None:
-        typer.echo(text)
+        text, ok, found = rendered(name, format)
+    if path is not None:
+        write_text(path, text if text.endswith("\n") else text + "\n")
+    if as_json:
+        from ptft_sym.cli.output import emit
+
+        emit("derive", found | {"ok": ok, "written": [] if path is None else [path]})
     else:
-        out.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-        typer.echo(f"wrote {out}")
+        typer.echo(text if path is None else f"written: {path}")
     if not ok:
         raise typer.Exit(1)
 
 
-def rendered(name: str, fmt: str) -> tuple[str, bool]:
-    """One derivation in one of the formats, and whether no step failed."""
+def _names():
+    import derivations
+
+    return "\n".join(derivations.names()), True, {"derivations": derivations.names()}
+
+
+def rendered(name: str, fmt: str) -> tuple[str, bool, dict]:
+    """One derivation in one of the formats, whether no step failed, and its steps as plain data."""
     import derivations
     from derivations.ledger import show
 
-    if fmt not in show.FORMATS:
-        raise ValueError(f"--format {fmt!r}: choose one of {', '.join(show.FORMATS)}")
     derivation = derivations.derive(name)
-    return show.render(derivation, fmt), derivation.check().ok
+    ledger = derivation.check()
+    return show.render(derivation, fmt), ledger.ok, _document(ledger) | {"title": derivation.title}
 
 
-def ledger_of_all() -> tuple[str, bool]:
-    """The ledger table, what was only sampled or failed (with the reason), and whether no step failed."""
+def _document(ledger) -> dict:
+    from derivations.ledger.show import latex
+
+    steps = [
+        {"name": step.name, "kind": step.kind, "claim": str(step.claim), "latex": latex(step.claim),
+         "reason": step.reason, "source": step.source, "verdict": verdict.level, "evidence": verdict.evidence}
+        for step, verdict in ledger
+    ]  # fmt: skip
+    return {"name": ledger.name, "counts": ledger.counts, "steps": steps}
+
+
+def ledger_of_all(quiet: bool = False) -> tuple[str, bool, dict]:
+    """The ledger table, what was only sampled or failed (with the reason), whether no step failed, and the data."""
     import derivations
     from derivations.ledger import show
+    from ptft_sym.cli.output import note
 
     begin, work, ledgers = perf_counter(), process_time(), []
     for name in derivations.names():
-        typer.echo(f"checking {name} ...", err=True)
+        note(f"checking {name} ...", quiet)
         ledgers.append(derivations.derive(name).check())
+    open_steps = [
+        {"derivation": ledger.name, "step": step.name, "verdict": verdict.level, "evidence": verdict.evidence}
+        for ledger in ledgers
+        for step, verdict in ledger
+        if verdict.level in ("sampled", "failed")
+    ]
     lines = [show.table(ledgers)]
-    for ledger in ledgers:
-        lines += [
-            f"{ledger.name}, {step.name}: {verdict}"
-            for step, verdict in ledger
-            if verdict.level in ("sampled", "failed")
-        ]
+    lines += [f"{o['derivation']}, {o['step']}: {o['verdict']}: {o['evidence']}" for o in open_steps]
     took, busy = perf_counter() - begin, process_time() - work
     lines.append(f"derived and checked in {took:.0f} s ({busy:.0f} s of processor time)")
-    return "\n".join(lines), all_ok(ledgers)
+    counts = {ledger.name: ledger.counts for ledger in ledgers}
+    found = {"counts": counts, "sampled_or_failed": open_steps, "seconds": took, "processor_seconds": busy}
+    return "\n".join(lines), all_ok(ledgers), found
 
 
 def all_ok(ledgers) -> bool:

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli import complete
+from ptft_sym.cli.output import AsJson
+
 # lam + 1 in equal steps of its logarithm near -1, where the regimes change, and in equal steps of lam above
 SCAN_LAM = (-0.9999, -0.9997, -0.999, -0.997, -0.99, -0.97, -0.9, -0.7, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 0.99)
 FILES = "A .npy, .npz (FILE.npz:KEY picks an array) or .csv file (one line of column names is allowed)."
@@ -25,10 +28,13 @@ def command(
     standardise: Annotated[
         bool, typer.Option("--standardise/--raw", help="Bring columns to the theory's units, or take them as they are.")
     ] = True,
-    scan: Annotated[str | None, typer.Option(help="'lam': solve over lam too, and plot.", metavar="lam")] = None,
+    scan: Annotated[str | None, typer.Option(
+        help="'lam': solve over lam too, and plot.", metavar="lam", autocompletion=complete.scanned
+    )] = None,
     draw: Annotated[int, typer.Option(help="Which fine-tuning images the digits example takes.", min=0)] = 0,
     out: Annotated[str | None, typer.Option(help="Folder for the results (default: a new ptft-finetune).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace results in a folder that is not empty.")] = False,
+    as_json: AsJson = False,
 ):
     """Pretrain and fine-tune exactly (where gradient flow ends) on your own arrays.
 
@@ -40,16 +46,22 @@ def command(
 
     if scan not in (None, "lam"):
         raise ValueError(f"--scan {scan}: only 'lam' can be scanned")
-    refuse_folder(out, force)
+    refuse_folder(out, force, "ptft-finetune")
     init = pt.Initialization(c, lam, gamma)
     names = {"x_pt": x_pt, "y_pt": y_pt, "x_ft": x_ft, "y_ft": y_ft, "x_test": x_test, "y_test": y_test}
     data = finetuning.load(names, standardise, draw)
     solved = pt.finetune(*data.train, init, **data.test, ridge=ridge)
     scanned = pt.finetune_scan(*data.train, init, SCAN_LAM, **data.test, ridge=ridge) if scan else []
     folder = result_folder(out, "ptft-finetune", force)
+    written = finetuning.save(folder, solved, data, scanned)
+    if as_json:
+        from ptft_sym.cli.output import emit
+
+        found = finetuning.document(solved, scanned) | {"data": data.message}
+        emit("finetune", found | {"written": [folder / name for name in written]})
+        return
     typer.echo(data.message)
     finetuning.show(solved)
     if scanned:
         finetuning.show_scan(scanned)
-    written = finetuning.save(folder, solved, data, scanned)
     typer.echo(f"written to {folder}/: {', '.join(written)}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ptft_sym.cli import complete
+from ptft_sym.cli.output import AsJson, Quiet
 
 WRITERS = (".png", ".pdf", ".svg", ".csv", ".nc")
 VALUES = ("regime", "ell_order", "pd", "ell_order_plus_pd")
@@ -15,18 +17,31 @@ Range = Annotated[str | None, typer.Option(help="A number, START:STOP:COUNT[:SPA
 
 
 def command(
-    what: Annotated[str, typer.Argument(help="'regimes' of one coordinate, or 'phases': the best initialisation.")] = (
-        "regimes"
-    ),
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="'regimes' of one coordinate, or 'phases': the best initialisation.", autocompletion=complete.maps
+        ),
+    ] = "regimes",
     beta_ft: Range = None, beta_pt: Range = None,
     c: Range = None, lam: Range = None, gamma: Range = None,
     rho_pt: Range = None, rho_shared: Range = None, rho_new: Range = None, rho_ft: Range = None, omega: Range = None,
     alpha: Range = None, alpha_pt: Range = None, noise: Range = None, noise_pt: Range = None, ridge: Range = None,
     tolerance: Annotated[float, typer.Option(help="How near a regime counts as in it, in (0, 0.5).")] = 0.15,
-    value: Annotated[str, typer.Option(help="regimes: draw regime, ell_order, pd or ell_order_plus_pd.")] = "regime",
-    out: Annotated[list[Path] | None, typer.Option(help=f"File(s) to write: {', '.join(WRITERS)}.")] = None,
+    value: Annotated[
+        str,
+        typer.Option(
+            help="regimes: draw regime, ell_order, pd or ell_order_plus_pd.", autocompletion=complete.values
+        ),
+    ] = "regime",
+    out: Annotated[
+        list[str] | None,
+        typer.Option(help=f"File(s) to write: {', '.join(WRITERS)} (default: WHAT.png; with --json: none)."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes on this machine (default: one a core).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ):
     """Draw a map: SPACING is linear, log, or one-plus-log (the default of lam; log is that of c)."""
     from numerics.validate import check_number
@@ -43,13 +58,26 @@ def command(
         raise ValueError(f"--value {value}: choose among {', '.join(VALUES)}, for a map of regimes only")
     check_number("--tolerance", tolerance, 0.0, 0.5, open_low=True, open_high=True)
     values = {name: parse(name, text) for name, text in given.items() if text is not None}
+    from ptft_sym.cli.output import emit
     from ptft_sym.files import output_file
 
-    paths = [output_file(path, WRITERS, force) for path in out or [Path(f"{what}.png")]]
-    ds, figure, title = makers[what](values, tolerance, value, workers)
+    names = out or ([] if as_json else [f"{what}.png"])
+    paths = [output_file(name, WRITERS, force) for name in names]
+    ds, figure, title = makers[what](values, tolerance, value, workers, quiet)
     for path in paths:
         _write(path, ds, figure, title)
+    if as_json:
+        emit("map", {"what": what, **document(ds), "written": paths})
+        return
+    for path in paths:
         typer.echo(f"written: {path}")
+
+
+def document(ds):
+    """Settings, axes (name -> values), and each quantity with the axes it runs over, the first outermost."""
+    axes = {name: ds[name].values for name in ds.dims if name in ds.coords}
+    values = {name: {"axes": one.dims, "values": one.values} for name, one in ds.data_vars.items()}
+    return {"settings": ds.attrs, "axes": axes, "quantities": values}
 
 
 def parse(name, text):
@@ -73,7 +101,7 @@ def parse(name, text):
     return spaced(option, start, stop, count, spacing[0] if spacing else SPACING.get(name, "linear"))
 
 
-def _regimes(values, tolerance, value, workers):
+def _regimes(values, tolerance, value, workers, quiet):
     import numpy as np
 
     import ptft_sym as pt
@@ -94,7 +122,7 @@ def _regimes(values, tolerance, value, workers):
     return ds, figure, f"regimes of one coordinate, {fixed}"
 
 
-def _phases(values, tolerance, value, workers):
+def _phases(values, tolerance, value, workers, quiet):
     import numpy as np
 
     import ptft_sym as pt
@@ -110,7 +138,7 @@ def _phases(values, tolerance, value, workers):
     near = dict.fromkeys(("rich", "lazy", "independent", "dependent"), tolerance)
     axes = {n: len(v) for n, v in values.items() if np.ndim(v) and n not in ("c", "lam", "gamma")}
     figure = check_figure("map", {"kind": "best"}, axes, (), over=("lam",))
-    ds = pt.phase_diagram(**values, **near, workers=workers, progress=True)
+    ds = pt.phase_diagram(**values, **near, workers=workers, progress=not quiet)
     scalars = ", ".join(f"{n} = {v:g}" for n, v in values.items() if not np.ndim(v))
     return ds, figure, f"best initialisation, {scalars}"
 

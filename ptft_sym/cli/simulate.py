@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli import complete
+from ptft_sym.cli.output import AsJson, Quiet
+
 
 def command(
     rho_pt: Annotated[float, typer.Option(help="Share of dimensions active in pretraining.")] = 0.1,
@@ -18,7 +21,12 @@ def command(
     alpha: Annotated[str, typer.Option(help="START:STOP:COUNT, or numbers separated by commas.")] = "0.05:0.5:10",
     dim: Annotated[str, typer.Option(help="Dimension D; several, with commas, extrapolate in 1/D.")] = "500",
     seeds: Annotated[int, typer.Option(help="Seeds per point: 0, 1, ..., SEEDS-1.", min=1)] = 8,
-    method: Annotated[str, typer.Option(help="exact (the limit), flow (its path) or gd (gradient descent).")] = "exact",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="exact (the limit), flow (its path) or gd (gradient descent).", autocompletion=complete.methods
+        ),
+    ] = "exact",
     alpha_pt: Annotated[float | None, typer.Option(help="Pretraining n/D (default: perfect).")] = None,
     noise: Annotated[float, typer.Option(help="Variance of the label noise in fine-tuning.")] = 0.0,
     noise_pt: Annotated[float, typer.Option(help="The same in pretraining.")] = 0.0,
@@ -31,25 +39,35 @@ def command(
     store: Annotated[str | None, typer.Option(help="Folder that keeps finished cells; run again to resume.")] = None,
     out: Annotated[list[str] | None, typer.Option(help="File(s) to write: .csv, .nc, .png, .svg or .pdf.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ):
     """Learn the task at dimension D over seeds (exactly, unless told otherwise) and compare with the replica theory."""
     import ptft_sym as pt
     from ptft_sym.cli.curve import WRITERS, ratios
+    from ptft_sym.cli.output import emit, note
     from ptft_sym.files import output_file
 
     paths = [output_file(name, WRITERS, force) for name in out or ()]
     task, init = pt.Task.from_overlap(rho_pt, rho_ft, omega), pt.Initialization(c, lam, gamma)
     dims = _dims(dim)
-    at = _whole(ratios(alpha), dims)
+    at, rounded = _whole(ratios(alpha), dims)
+    if rounded:
+        (note if as_json else typer.echo)(rounded)
     stages = "oracle" if alpha_pt is None else "full"
     shared = {"alpha_pt": alpha_pt, "noise": noise, "noise_pt": noise_pt, "ridge": ridge}
     special = {"stop": stop, "lr": lr, "momentum": momentum, "batch_size": batch_size, "device": device}
     special = {name: value for name, value in special.items() if value is not None}
-    runs = _simulate(task, init, at, dims, seeds, stages, method, store, shared | special)
+    runs = _simulate(task, init, at, dims, seeds, stages, method, store, shared | special, quiet)
     predict = lambda where: pt.generalization_curve(task, init, where, **shared)  # noqa: E731
-    _report(predict(at), runs, method, seeds)
+    found = document(predict(at), runs, method, seeds)
     for path in paths:
         _write(path, predict, runs)
+    if as_json:
+        emit("simulate", found | {"written": paths})
+        return
+    _report(found)
+    for path in paths:
         typer.echo(f"written: {path}")
 
 
@@ -64,28 +82,31 @@ def _dims(text):
 
 
 def _whole(alpha, dims):
-    """The nearest ratios with a whole number of samples at every dimension, each once: other n are other points."""
+    """The nearest ratios with a whole number of samples at every dimension, each once: other n are other points.
+
+    Also a sentence where that changed them, else "".
+    """
     for a in alpha:
         if not 0.0 < a <= 1e6:  # before rounding would make a sample out of it
             raise ValueError(f"--alpha {a:g} is not allowed: it must be a number in (0, 1e6]")
     common = math.gcd(*dims)
     numbers = sorted({max(1, round(a * common)) for a in alpha})
     snapped = [n / common for n in numbers]
-    if len(snapped) != len(alpha) or max(abs(a - b) for a, b in zip(sorted(alpha), snapped, strict=True)) > 1e-9:
-        typer.echo(f"alpha rounded to whole samples: {', '.join(f'{a:.4g}' for a in snapped)}")
-    return snapped
+    same = len(snapped) == len(alpha) and all(
+        abs(a - b) <= 1e-9 for a, b in zip(sorted(alpha), snapped, strict=True)
+    )
+    return snapped, "" if same else f"alpha rounded to whole samples: {', '.join(f'{a:.4g}' for a in snapped)}"
 
 
-def _simulate(task, init, alpha, dims, seeds, stages, method, store, options):
+def _simulate(task, init, alpha, dims, seeds, stages, method, store, options, quiet):
     """One dataset for each dimension, under a progress bar."""
     from pathlib import Path
 
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     import ptft_sym as pt
+    from ptft_sym.cli.output import progress_bar
 
     runs = []
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+    with progress_bar(quiet) as bar:
         for dim in dims:
             job = bar.add_task(f"D = {dim}", total=seeds * len(alpha))
             folder = None if store is None else Path(store) / f"dim-{dim}"
@@ -96,38 +117,50 @@ def _simulate(task, init, alpha, dims, seeds, stages, method, store, options):
     return runs
 
 
-def _report(theory, runs, method, seeds):
-    """Table and verdict; with one seed there is no error bar and no verdict."""
+def document(theory, runs, method, seeds):
+    """Settings, one row for each ratio, the verdict over all of them, and how well the solver did its work.
+
+    With one seed there is no error bar: rows without ``error`` and ``z``, and no comparison.
+    """
     import ptft_sym as pt
 
     last = runs[-1]
-    if method != "exact":
-        far, left = 100 * float(last.distance.max()), float(last.train_mse.max())
-        typer.echo(f"{method} stopped at train MSE {left:.2g}, up to {far:.2g} % of ||beta|| from the exact limit")
+    found = {"settings": last.attrs, "dims": [run.attrs["dim"] for run in runs], "seeds": seeds, "comparison": None}
     if seeds > 1:
         result = pt.compare(theory, runs)
-        _table("alpha theory simulation error z", [
-            (f"{r['alpha']:.4g}", f"{r['theory']:.6g}", f"{r['simulation']:.6g}", f"{r['error']:.2g}", f"{r['z']:+.2f}")
-            for r in result.rows()
-        ])  # fmt: skip
-        typer.echo(result.verdict)
+        found["rows"] = result.rows()
+        kept = ("chi_square", "p_value", "verdict")
+        found["comparison"] = {"agree": result.p_value >= result.level, **{k: getattr(result, k) for k in kept}}
     else:
-        values = zip(theory.alpha.values, theory.mse.values, last.mse.values[0], strict=True)
-        _table("alpha theory simulation", [(f"{a:.4g}", f"{m:.6g}", f"{s:.6g}") for a, m, s in values])
-        typer.echo("one seed: no standard error, hence no comparison")
-    what = {"exact": "KKT residual", "flow": "training residual", "gd": "training residual"}[method]
-    worst, steps = max(float(run.residual.max()) for run in runs), max(int(run.iterations.max()) for run in runs)
-    typer.echo(f"worst {what} {worst:.1e}, at most {steps} steps")
+        columns = theory.alpha.values, theory.mse.values, last.mse.values[0]
+        found["rows"] = [
+            dict(zip(("alpha", "theory", "simulation"), row, strict=True)) for row in zip(*columns, strict=True)
+        ]
+    return found | {
+        "method": method,
+        "train_mse": float(last.train_mse.max()),
+        "distance_from_limit": float(last.distance.max()),
+        "residual": max(float(run.residual.max()) for run in runs),
+        "steps": max(int(run.iterations.max()) for run in runs),
+    }
 
 
-def _table(names, rows):
-    from rich.console import Console
-    from rich.table import Table
+def _report(found):
+    """The document as people read it."""
+    from ptft_sym.cli.output import table
 
-    table = Table(*names.split())
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    method = found["method"]
+    if method != "exact":
+        far = 100 * found["distance_from_limit"]
+        left = found["train_mse"]
+        typer.echo(f"{method} stopped at train MSE {left:.2g}, up to {far:.2g} % of ||beta|| from the exact limit")
+    form = {"alpha": ".4g", "theory": ".6g", "simulation": ".6g", "error": ".2g", "z": "+.2f"}
+    names = [name for name in form if name in found["rows"][0]]
+    table(names, [[format(row[name], form[name]) for name in names] for row in found["rows"]])
+    compared = found["comparison"]
+    typer.echo(compared["verdict"] if compared else "one seed: no standard error, hence no comparison")
+    what = "KKT residual" if method == "exact" else "training residual"
+    typer.echo(f"worst {what} {found['residual']:.1e}, at most {found['steps']} steps")
 
 
 def _write(path, predict, runs):

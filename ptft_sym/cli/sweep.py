@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli.output import AsJson, Quiet
+
 
 def command(
     config: Annotated[Path, typer.Option(help="TOML file: what to compute (see docs/sweeps.md).")],
@@ -17,26 +19,44 @@ def command(
     workers: Annotated[int | None, typer.Option(help="Processes on this machine (default: one a core).")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Only check the file and say what would be computed.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace tables and figures that exist.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ):
     """Compute every combination of the axes in a file; write a tidy table and the figures it asks for."""
     import sys
 
     from numerics.sweep.config import load
     from numerics.sweep.run import run_sweep
+    from ptft_sym.cli.output import emit, note
     from ptft_sym.files import refuse_folder, result_folder
 
     sys.path.insert(0, "")  # functions beside the configuration, as `python -m` would find them
     plan = load(config)
     figures = checked_figures(plan)
-    typer.echo(f"{plan.name}: {_size(plan.sweep)}, key {plan.sweep.key}", err=True)
+    note(f"{plan.name}: {_size(plan.sweep)}, key {plan.sweep.key}")
+    found = _outline(plan)
     if check:
+        if as_json:
+            emit("sweep", found)
         return
-    refuse_folder(out, force)
+    refuse_folder(out, force, f"{plan.name}-figures")
     ds = run_sweep(plan.sweep, store, workers, scheduler, not quiet)
     folder = result_folder(out, f"{plan.name}-figures", force)
-    _report(ds, plan, figures, folder)
+    written, failed = _results(ds, plan, figures, folder)
+    if as_json:
+        emit("sweep", found | {"failed": failed, "written": written})
+        return
+    for path, rows in written.items():
+        typer.echo(f"written: {path} ({rows} rows)" if rows else f"written: {path}")
+    if failed:
+        note(f"{failed} settings failed; column message of results.csv says why")
+
+
+def _outline(plan):
+    axes = {axis.name: len(axis) for axis in plan.sweep.axes}
+    names = {"name": plan.name, "kind": plan.sweep.kind, "key": plan.sweep.key, "axes": axes}
+    return names | {"settings": plan.sweep.size, "blocks": plan.sweep.count}
 
 
 def checked_figures(plan):
@@ -60,17 +80,19 @@ def _size(sweep):
     return f"{sweep.kind} sweep over {sides} = {sweep.size} settings in {sweep.count} blocks"
 
 
-def _report(ds, plan, figures, folder):
+def _results(ds, plan, figures, folder):
+    """Write the tables and figures: path -> rows of a table (0 of a figure), and the number of failed settings."""
     from numerics.regimes import classify
     from numerics.sweep.phases import best
     from numerics.sweep.table import write_csv
     from ptft_sym import heatmaps
     from ptft_sym.files import replacing
 
+    written, failed = {}, int((ds["status"] == 2).sum())
+
     def table(dataset, name):
         with replacing(folder / name) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-            rows = write_csv(dataset, file)
-        typer.echo(f"written: {folder / name} ({rows} rows)")
+            written[str(folder / name)] = write_csv(dataset, file)
 
     table(ds, "results.csv")
     if plan.over:
@@ -83,10 +105,8 @@ def _report(ds, plan, figures, folder):
     for figure in figures:
         paths = [folder / f"{figure['name']}{ending}" for ending in (".png", ".pdf", ".svg")]
         heatmaps.draw(_with_regime(ds, figure), figure, paths, plan.name)
-        typer.echo(f"written: {paths[0]} (and .pdf, .svg)")
-    failed = int((ds["status"] == 2).sum())
-    if failed:
-        typer.echo(f"{failed} settings failed; column message of results.csv says why", err=True)
+        written |= dict.fromkeys(map(str, paths), 0)
+    return written, failed
 
 
 def _with_regime(ds, figure):

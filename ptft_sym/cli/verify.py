@@ -6,55 +6,82 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli import complete
+from ptft_sym.cli.output import AsJson, Quiet
+
 
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Kernels; all of them by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Kernels; all of them by default.", autocompletion=complete.kernels
+        ),
     ] = None,
     points: Annotated[int, typer.Option(min=1, help="Seeded points per kernel, besides the adversarial ones.")] = 3000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other points.")] = 0,
     derivations: Annotated[bool, typer.Option(help="Check the derivations' steps as well (minutes).")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ):
     """Check kernels (and derivations) at 50 digits on this machine; exit code 1 if a contract is broken."""
-    from numerics.codegen import files, kernel
+    from numerics.codegen import files
     from numerics.codegen.formulas import formula
-    from numerics.codegen.verify import AGREEMENT, compare, implementations, measurable, second_opinion, truth
+    from numerics.codegen.verify import measurable
+    from ptft_sym.cli.output import emit, note
 
     chosen = [formula(name).name for name in names] if names else list(measurable())
-    broken = []
+    tell = (lambda text: None) if as_json else typer.echo
+    found = {"kernels": [], "stale": None, "derivations": None, "broken": []}
     for name in chosen:
-        stages = kernel(name).passes.check()
-        typer.echo(f"{name}: {stages} comparisons of its passes at 50 digits agree")
-        if name not in measurable():
-            typer.echo("    no contract in ulp over the whole domain")
-            continue
-        true = truth(name, points, seed)
-        for found in compare(implementations(name), true).values():
-            typer.echo(f"    {found}")
-            broken += [] if found.holds else [f"{found.kernel} ({found.backend})"]
-        worst, compared = second_opinion(true)
-        typer.echo(f"    the true values and the mpmath kernel: {worst:.1e} apart at most, {compared} points")
-        broken += [] if worst <= AGREEMENT else [f"{name} (mpmath)"]
+        note(f"measuring {name} ...", quiet)
+        found["kernels"].append(_kernel(name, points, seed, tell))
+        found["broken"] += [f"{name} ({m['backend']})" for m in found["kernels"][-1]["measured"] if not m["holds"]]
     if not names:
-        stale = files.check()
-        typer.echo(
-            f"stale files: {', '.join(stale)}" if stale else "the committed kernels are what the generator writes"
+        found["stale"] = files.check()
+        found["broken"] += found["stale"]
+        tell(
+            f"stale files: {', '.join(found['stale'])}"
+            if found["stale"]
+            else "the committed kernels are what the generator writes"
         )
-        broken += stale
     if derivations:
-        broken += _derivations()
-    if broken:
-        typer.echo(f"broken: {', '.join(broken)}", err=True)
+        found["derivations"] = _derivations(tell)
+        found["broken"] += [f"{d['name']}: {step}" for d in found["derivations"] for step in d["failed"]]
+    if as_json:
+        emit("verify", found | {"ok": not found["broken"]})
+    elif found["broken"]:
+        typer.echo(f"broken: {', '.join(found['broken'])}", err=True)
+    if found["broken"]:
         raise typer.Exit(1)
 
 
-def _derivations() -> list[str]:
+def _kernel(name: str, points: int, seed: int, tell) -> dict:
+    """The passes of one kernel compared at 50 digits, and each of its backends measured where it has a contract."""
+    from dataclasses import asdict
+
+    from numerics.codegen import kernel
+    from numerics.codegen.verify import compare, implementations, measurable, truth
+
+    stages = kernel(name).passes.check()
+    tell(f"{name}: {stages} comparisons of its passes at 50 digits agree")
+    row = {"name": name, "passes_compared": stages, "measured": []}
+    if name not in measurable():
+        tell("    no contract in ulp over the whole domain")
+        return row
+    for one in compare(implementations(name), truth(name, points, seed)).values():
+        tell(f"    {one}")
+        row["measured"].append(asdict(one) | {"holds": one.holds})
+    return row
+
+
+def _derivations(tell) -> list[dict]:
     from derivations import derive
     from derivations import names as derivation_names
 
-    failed = []
+    rows = []
     for name in derivation_names():
         ledger = derive(name).check()
-        typer.echo(str(ledger))
-        failed += [f"{name}: {step.name}" for step in derive(name).steps if step.verdict.level == "failed"]
-    return failed
+        tell(str(ledger))
+        failed = [step.name for step, verdict in ledger if verdict.level == "failed"]
+        rows.append({"name": name, "counts": ledger.counts, "failed": failed})
+    return rows

@@ -41,6 +41,7 @@ ARRAY = {"absent": "nope.npy", "ending": "taken.txt", "NaN inside": "nan.npy", "
          "empty": "nothing.npy", "cut off": "cut.npy"}  # fmt: skip
 _DATA = ["--x-pt", "x.npy", "--y-pt", "y.npy", "--x-ft", "x.npy", "--y-ft", "y.npy"]
 _STAGES = {"alpha_pt": SIGNED | {"zero": "0"}, "noise": SIGNED, "noise_pt": SIGNED, "ridge": SIGNED}
+_PRINTS = {"quiet": FLAG, "as_json": FLAG}
 _INIT = {"c": SCALE, "lam": LAM, "gamma": SIGNED | {"too large": "1e100"}}
 _TASK = {"rho_pt": SHARE, "rho_ft": SHARE | {"zero": "0"}, "omega": SHARE}
 
@@ -60,10 +61,11 @@ GOOD = {
 #: command -> parameter -> label -> text
 BAD = {
     "demo": {"out": FOLDER, "force": FLAG, "seeds": COUNT | {"one": "1", "huge": "1001"},
-             "draws": COUNT | {"one": "1"}},
+             "draws": COUNT | {"one": "1"}, **_PRINTS},
     "claims": {"only": {"unknown": "C99", "empty": "", "NaN": "nan"}, "seeds": COUNT | {"one": "1", "huge": "1001"},
-               "out": FOLDER, "force": FLAG, "as_json": FLAG},
-    "curve": {**_TASK, **_INIT, "alpha": RATIOS, **_STAGES, "out": FILES, "force": FLAG},
+               "out": FOLDER, "force": FLAG, **_PRINTS},
+    "curve": {**_TASK, **_INIT, "alpha": RATIOS, **_STAGES, "out": FILES, "force": FLAG,
+              "as_json": FLAG},
     "map": {
         "what": {"unknown": "nope", "empty": ""}, "beta_ft": {"phases": "1"}, "beta_pt": {"phases": "1"},
         "c": RANGE | {"zero": "0"}, "lam": _SIGNED_RANGE | {"below": "-2,0", "above": "0,2"}, "gamma": RANGE,
@@ -72,13 +74,13 @@ BAD = {
         **{n: RANGE | {"with rho_shared": "0.1:0.2:3"} for n in ("rho_ft", "omega")},
         "alpha": RANGE | {"zero": "0"}, "alpha_pt": RANGE | {"zero": "0"}, "noise": RANGE, "noise_pt": RANGE,
         "ridge": RANGE, "tolerance": SIGNED | {"zero": "0", "half": "0.5"},
-        "value": {"unknown": "nope", "empty": ""}, "out": FILES, "workers": COUNT, "force": FLAG,
+        "value": {"unknown": "nope", "empty": ""}, "out": FILES, "workers": COUNT, "force": FLAG, **_PRINTS,
     },
     "sweep": {
         "config": {"absent": "nope.toml", "not TOML": "taken.txt", "unknown key": "key.toml", "no axes": "axes.toml",
                    "NaN": "nan.toml", "folder": "full", "empty": ""},
         "store": {"a file": "taken.txt"}, "out": FOLDER, "workers": COUNT, "scheduler": {"with workers": "tcp://h:1"},
-        "check": FLAG, "quiet": FLAG, "force": FLAG,
+        "check": FLAG, "force": FLAG, **_PRINTS,
     },
     "simulate": {
         **_TASK, **_INIT, "alpha": RATIOS,
@@ -86,12 +88,13 @@ BAD = {
         "seeds": COUNT, "method": {"unknown": "nope", "empty": ""}, **_STAGES, "stop": {"exact": "0.1", **NUMBER},
         "lr": {"exact": "0.1", **NUMBER}, "momentum": {"exact": "0.1", **NUMBER}, "batch_size": {"exact": "3", **COUNT},
         "device": {"unknown": "nope"}, "store": {"a file": "taken.txt"}, "out": FILES, "force": FLAG,
+        **_PRINTS,
     },
     "finetune": {
         **dict.fromkeys(("x_pt", "y_pt", "x_ft", "y_ft"), ARRAY),
         "x_test": {"alone": "x.npy"}, "y_test": {"alone": "y.npy"},
         **_INIT, "ridge": SIGNED, "standardise": FLAG, "scan": {"unknown": "c", "empty": ""}, "draw": NATURAL,
-        "out": FOLDER, "force": FLAG,
+        "out": FOLDER, "force": FLAG, "as_json": FLAG,
     },
     "train": {
         "kind": {"unknown": "nope", "empty": ""}, "config": {"with quick": "good.toml"}, "quick": FLAG, "seeds": COUNT,
@@ -104,11 +107,12 @@ BAD = {
         "center": FLAG, "out": FOLDER, "force": FLAG,
     },
     "derive": {"name": {"unknown": "nope", "empty": ""}, "format": {"unknown": "pdf", "empty": ""},
-               "out": {"taken": "taken.txt", "no folder": "nowhere/new.md"}, "force": FLAG,
-               "all": {**FLAG, "with name": ""}},
+               "out": {"taken": "taken.txt", "no folder": "nowhere/new.md", "a folder": "full", "empty": ""}, "force": FLAG,
+               "all": {**FLAG, "with name": ""}, **_PRINTS},
     "kernels": {"names": {"unknown": "nope", "empty": ""}, "backend": {"unknown": "fortran", "empty": ""},
-                "out": {"taken": "taken.txt"}, "table": FLAG, "passes": FLAG, "force": FLAG},
-    "verify": {"names": {"unknown": "nope", "empty": ""}, "points": COUNT, "seed": NATURAL, "derivations": FLAG},
+                "out": {"taken": "taken.txt", "no folder": "nowhere/new.py", "a folder": "full", "empty": ""},
+                "table": FLAG, "passes": FLAG, "force": FLAG, "as_json": FLAG},
+    "verify": {"names": {"unknown": "nope", "empty": ""}, "points": COUNT, "seed": NATURAL, "derivations": FLAG, **_PRINTS},
 }  # fmt: skip
 
 

@@ -86,8 +86,9 @@ def test_command_writes_a_page_and_figures(tmp_path, capsys):
         main(["claims", "C5", "C9", "--seeds", "3", "--out", str(tmp_path / "out"), "--json"])
     assert left.value.code == 0
     printed = capsys.readouterr().out
-    rows = json.loads(printed[: printed.rindex("]") + 1])
-    assert [row["name"] for row in rows] == ["C5", "C9"]
+    found = json.loads(printed)
+    assert [row["name"] for row in found["claims"]] == ["C5", "C9"]
+    assert found["written"][-1].endswith("claims.md")
     assert (tmp_path / "out" / "claims.md").read_text().startswith("# Claims")
     assert (tmp_path / "out" / "C9.png").stat().st_size > 5000
     with pytest.raises(SystemExit) as left:
