@@ -13,7 +13,8 @@ for any loss and any stopping time.
 
 For other networks the two numbers are those of the diagonal network that allocates in the same way: an operational
 definition, stated as such. It presupposes that the two features share the target between them. Where the responses to
-the parts do not add up to the response to the whole (``additivity``), the outcome is "uncertain".
+the parts do not add up to the response to the whole (``additivity``), or where the division depends on the strengths as
+in no diagonal network (``slope``), the outcome is "uncertain".
 
 Probes may be noisy: shares are pooled over probes, and intervals are bootstrap percentiles over probes of each family,
 expanded as Student's t expands a normal interval for so few (Hesterberg 2015).
@@ -37,6 +38,7 @@ __all__ = ["BiasEstimate", "estimate_bias"]
 GRID = 400  # scales tried between LOW and HIGH, in units of the amplitude; interpolated between
 LOW, HIGH = 1e-12, 1e4
 ADDITIVE = (0.4, 1.25)  # outside, the features do not share the target between them
+SLOPES = (-0.25, 1.25)  # an interval wholly outside: no diagonal network divides the target like this
 AGREEING = 0.8  # share of the resamples that must be in the regime reported
 
 
@@ -49,6 +51,7 @@ class BiasEstimate:
     ell_order, pd : point estimates. ell_order_interval, pd_interval : (low, high) at ``level``.
     c_ft, sensitivity : the effective scale (units of the outputs) and S behind them; c_ft is at the end of its range
         where ``saturated`` says so.
+    slope, slope_interval : S before it is limited to [0, 1], where that of every diagonal network lies.
     regime : by the rule of :func:`numerics.regimes.classify` "I", "II", "III" or "IV", or "uncertain": between two of
         them, intervals too wide, resamples that disagree, or features that do not share the target.
     saturated : "lazy" (the weaker feature received its full share or more), "rich" (nothing) or "".
@@ -63,6 +66,8 @@ class BiasEstimate:
     pd_interval: tuple[float, float]
     c_ft: float
     sensitivity: float
+    slope: float
+    slope_interval: tuple[float, float]
     regime: str
     saturated: str
     additivity: float
@@ -122,7 +127,7 @@ def estimate_bias(
     c = _solve_scale(scale, curve, allocation[families["recruitment"]], draws["recruitment"])
     slope = _slopes([probes[i] for i in families["loading"]], allocation[families["loading"]], draws["loading"])
     order = kernels.ell_order(np.full_like(c, amplitude), c)
-    dependence = (1.0 - order) * slope
+    dependence = (1.0 - order) * np.clip(slope, 0.0, 1.0)
     few = min(len(rows) for rows in families.values())
     return _summary(order, dependence, c, slope, scale, allocation, additivity, level, width, near, few)
 
@@ -132,10 +137,10 @@ def _respond(model: Tunable, probes: Sequence[Probe]) -> tuple[np.ndarray, np.nd
     rows, whole = [], []
     for i, probe in enumerate(probes):
         change = model.finetune(probe.x, probe.y)
-        response, own = (np.asarray(change(inputs), dtype=float).reshape(-1) for inputs in (probe.x_test, probe.x))
+        response, own = probe.responses(change), np.asarray(change(probe.x), dtype=float).reshape(-1)
         if response.shape != (2,) or not (np.isfinite(response).all() and np.isfinite(own).all()):
             raise ValueError(f"probe {i}: fine-tuning gave responses {response!r:.60}, two finite numbers are needed")
-        rows.append(response * np.sign(np.sum(probe.y)))
+        rows.append(response)
         whole.append(float(np.mean(own * np.sign(probe.y))))
     if not np.sum(whole) > 0.0:
         raise ValueError("the probes' own inputs received nothing after fine-tuning: was the model trained?")
@@ -187,7 +192,7 @@ def _solve_scale(scale: np.ndarray, curve: np.ndarray, allocation: np.ndarray, d
 
 
 def _slopes(probes: Sequence[Probe], allocation: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """S for every resample: log ratio of summed allocations over the mean log ratio of strengths, kept in [0, 1]."""
+    """Slope for every resample: log ratio of summed allocations over the mean log ratio of strengths."""
     strength = np.array([p.strength for p in probes])
     order = np.argsort(strength, axis=1)
     weak, strong = (np.take_along_axis(allocation, order[:, [k]], 1)[:, 0] for k in (0, 1))
@@ -196,7 +201,7 @@ def _slopes(probes: Sequence[Probe], allocation: np.ndarray, draws: np.ndarray) 
     if not weak[0] + strong[0] > 0.0:
         raise ValueError("the two features together received nothing in the loading probes: was the model trained?")
     floor = 1e-12 * (weak[0] + strong[0])  # a resample may give a feature nothing, or less
-    return np.clip(np.log(np.maximum(strong, floor) / np.maximum(weak, floor)) / step, 0.0, 1.0)
+    return np.log(np.maximum(strong, floor) / np.maximum(weak, floor)) / step
 
 
 def _tails(level: float, n: int) -> list[float]:
@@ -209,13 +214,14 @@ def _summary(
     order, dependence, c, slope, scale, allocation, additivity, level, width, near, few
 ) -> BiasEstimate:
     tails = _tails(level, few)
-    intervals = [tuple(float(v) for v in np.quantile(values[1:], tails)) for values in (order, dependence)]
+    intervals = [tuple(float(v) for v in np.quantile(values[1:], tails)) for values in (order, dependence, slope)]
+    steep = intervals[2][0] > SLOPES[1] or intervals[2][1] < SLOPES[0]
     names = classify(order, dependence, near)
     name, agreed = str(names[0]), float(np.mean(names[1:] == names[0]))
-    wide = max(high - low for low, high in intervals)
+    wide = max(high - low for low, high in intervals[:2])
     end = "lazy" if c[0] >= scale[-1] * 0.999 else "rich" if c[0] <= scale[0] * 1.001 else ""
     shared = ADDITIVE[0] <= additivity <= ADDITIVE[1]
-    certain = wide <= width and agreed >= AGREEING and shared and name != UNCERTAIN
+    certain = wide <= width and agreed >= AGREEING and shared and not steep and name != UNCERTAIN
     message = f"l-order {order[0]:.3f} [{intervals[0][0]:.3f}, {intervals[0][1]:.3f}], PD {dependence[0]:.3f} "
     message += f"[{intervals[1][0]:.3f}, {intervals[1][1]:.3f}] ({level:.0%}): "
     if certain:
@@ -223,6 +229,9 @@ def _summary(
     elif not shared:
         message += f"uncertain, the responses to the two features add up to {additivity:.2f} of the response to both: "
         message += "they do not share the target between them"
+    elif steep:
+        message += f"uncertain, the division follows the strengths with slope {slope[0]:.2f} "
+        message += f"[{intervals[2][0]:.2f}, {intervals[2][1]:.2f}]: that of a diagonal network is in [0, 1]"
     elif wide > width:
         message += f"uncertain, the wider interval spans {wide:.2f} (at most {width:g} is accepted): use more probes"
     elif name == UNCERTAIN:
@@ -230,6 +239,7 @@ def _summary(
     else:
         message += f"uncertain, regime {name} in only {agreed:.0%} of the resamples"
     return BiasEstimate(
-        float(order[0]), float(dependence[0]), *intervals, float(c[0]), float(slope[0]),
+        float(order[0]), float(dependence[0]), *intervals[:2], float(c[0]), float(np.clip(slope[0], 0.0, 1.0)),
+        float(slope[0]), intervals[2],
         name if certain else UNCERTAIN, end, additivity, allocation, level, message,
     )  # fmt: skip

@@ -5,6 +5,9 @@ one feature alone. How much of the target each feature received is the *allocati
 
 - A **loading probe** shows two features equally, but pretraining used them unequally (``strength``, size of beta_PT).
 - A **recruitment probe** shows two features unequally (``load``), and pretraining used them equally.
+
+Networks with biases or ReLU also answer with a constant. *Paired* probes show every input with both signs and opposite
+targets, and read the odd part of the response; for a diagonal network that is the same task.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ class Probe:
     ----------
     kind : "loading" or "recruitment".
     x, y : (n, ...) inputs and (n,) targets of the task.
-    x_test : (2, ...) inputs that show one candidate feature each, at unit load and with the sign they have in ``x``.
+    x_test : (2, ...) inputs that show one candidate feature each, at unit load and with the sign they have in ``x``; or
+        (m, ...) inputs whose responses are weighted by ``read_out`` (2, m) to the response to each feature.
     load : the two features' loads in ``x``, positive. strength : their sizes of beta_PT, positive.
 
     A loading probe has equal loads and different strengths; a recruitment probe has different loads, the larger one
@@ -50,6 +54,7 @@ class Probe:
     x_test: np.ndarray
     load: tuple[float, float]
     strength: tuple[float, float]
+    read_out: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ("loading", "recruitment"):
@@ -66,11 +71,21 @@ class Probe:
             raise ValueError(
                 f"a recruitment probe needs loads (larger, smaller), equal strengths; got {self.load}, {self.strength}"
             )
-        if len(self.x) != len(self.y) or len(self.x_test) != 2:
+        if len(self.x) != len(self.y) or (self.read_out is None and len(self.x_test) != 2):
             raise ValueError(
                 f"x has {len(self.x)} rows, y {len(self.y)} and x_test {len(self.x_test)}: x and y must match, and "
-                "x_test must have two rows"
+                "x_test must have two rows unless read_out is given"
             )
+        if self.read_out is not None:
+            weights = as_array("read_out", self.read_out, ndim=2)
+            if weights.shape != (2, len(self.x_test)):
+                raise ValueError(f"read_out has shape {weights.shape}: it must be (2, {len(self.x_test)}), as x_test")
+            object.__setattr__(self, "read_out", weights)
+
+    def responses(self, change: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """(2,) what each feature received, given the function that fine-tuning added."""
+        values = np.asarray(change(self.x_test), dtype=float).reshape(-1)
+        return values * np.sign(np.sum(self.y)) if self.read_out is None else self.read_out @ values
 
 
 @dataclass(frozen=True)
@@ -116,6 +131,9 @@ def linear_probes(
     number: int = 12,
     nuisance: float = 0.0,
     labels: bool = False,
+    paired: bool = False,
+    copies: int = 1,
+    shape: tuple[int, ...] | None = None,
     seed: int = 0,
 ) -> list[Probe]:
     """Both families for a model whose candidate features are directions of a vector input.
@@ -128,6 +146,8 @@ def linear_probes(
     ratio : larger over smaller load of recruitment probes, > 1. amplitude : the target. number : probes of each family.
     nuisance : standard deviation of independent Gaussian noise added to every entry of every input, times 1/sqrt(D).
     labels : targets +-1 with random sign (inputs take the sign), for classification; otherwise ``amplitude``.
+    paired : every input with both signs. copies : examples of each sign, which differ in their nuisance.
+    shape : of one input, for models that take images; default (D,).
     seed : of pairs, signs and nuisance.
 
     Raises
@@ -140,7 +160,10 @@ def linear_probes(
         raise ValueError(f"directions has {len(directions)} rows and strength {len(strength)} entries: must be equal")
     at, ratio = check_number("at", at, 0.0, open_low=True), check_number("ratio", ratio, 1.0, open_low=True)
     amplitude = check_number("amplitude", amplitude, 0.0, open_low=True)
-    nuisance = check_number("nuisance", nuisance, 0.0)
+    nuisance, copies = check_number("nuisance", nuisance, 0.0), check_count("copies", copies)
+    shape = directions.shape[1:] if shape is None else tuple(check_count("shape", side) for side in shape)
+    if np.prod(shape) != directions.shape[1]:
+        raise ValueError(f"shape = {shape} is not allowed: it must hold {directions.shape[1]} entries")
     rng = np.random.default_rng([check_count("seed", seed, 0), 2605])
     probes = []
     for kind in ("loading", "recruitment"):
@@ -151,12 +174,16 @@ def linear_probes(
                 i, j = j, i
             load = (1.0, 1.0) if kind == "loading" else (1.0, 1.0 / ratio)
             sign = rng.choice([-1.0, 1.0]) if labels else 1.0
-            noise = nuisance * directions.shape[1] ** -0.5 * rng.standard_normal((3, directions.shape[1]))
-            x = sign * (load[0] * directions[i] + load[1] * directions[j]) + noise[0]
-            x_test = sign * directions[[i, j]] + noise[1:]
-            y = np.array([sign if labels else amplitude])
+            noise = nuisance * directions.shape[1] ** -0.5 * rng.standard_normal((copies + 2, directions.shape[1]))
+            x = sign * (load[0] * directions[i] + load[1] * directions[j]) + noise[:copies]
+            x_test = sign * directions[[i, j]] + noise[copies:]
+            y, read_out = np.full(copies, sign if labels else amplitude), None
+            if paired:
+                x, y, x_test = np.vstack([x, -x]), np.concatenate([y, -y]), np.vstack([x_test, -x_test])
+                read_out = 0.5 * sign * np.hstack([np.eye(2), -np.eye(2)])
             used = (at, at) if kind == "recruitment" else (strength[i], strength[j])
-            probes.append(Probe(kind, x[None], y, x_test, load, used))
+            x, x_test = x.reshape(-1, *shape), x_test.reshape(-1, *shape)
+            probes.append(Probe(kind, x, y, x_test, load, used, read_out))
     return probes
 
 

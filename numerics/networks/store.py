@@ -11,7 +11,7 @@ from pathlib import Path
 
 from numerics.networks.experiment import Experiment, run
 
-__all__ = ["key", "read_records", "run_missing"]
+__all__ = ["key", "read_records", "run_missing", "write_record"]
 
 
 def key(experiment: Experiment, seed: int) -> str:
@@ -29,6 +29,19 @@ def read_records(store: str | Path) -> dict[str, dict]:
         except (ValueError, KeyError, TypeError):
             continue
     return records
+
+
+def write_record(store: str | Path, name: str, cell: str, record: dict) -> None:
+    """Add one finished run, on disk before this returns."""
+    path = Path(store) / "records.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+b") as file:
+        if file.tell():  # a cut-off last line must not swallow this one
+            file.seek(-1, os.SEEK_END)
+            file.write(b"" if file.read(1) == b"\n" else b"\n")
+        file.write(json.dumps({"key": name, "cell": cell, "record": record}).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def run_missing(
@@ -57,16 +70,12 @@ def run_missing(
     store.mkdir(parents=True, exist_ok=True)
     records, begun = read_records(store), time.monotonic()
     missing = [(n, e, seed) for seed in seeds for n, e in cells if key(e, seed) not in records]
-    with open(store / "records.jsonl", "a", encoding="utf-8") as file:
-        file.write("\n" if file.tell() else "")  # a cut-off last line must not swallow the next one
-        for i, (name, experiment, seed) in enumerate(missing):
-            if budget is not None and time.monotonic() - begun > budget:
-                return records, len(missing) - i
-            record = run(experiment, seed, cache=store / "checkpoints", progress=steps)
-            records[key(experiment, seed)] = record
-            file.write(json.dumps({"key": key(experiment, seed), "cell": name, "record": record}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-            if progress:
-                progress(i + 1, len(missing), seed, name)
+    for i, (name, experiment, seed) in enumerate(missing):
+        if budget is not None and time.monotonic() - begun > budget:
+            return records, len(missing) - i
+        record = run(experiment, seed, cache=store / "checkpoints", progress=steps)
+        records[key(experiment, seed)] = record
+        write_record(store, key(experiment, seed), name, record)
+        if progress:
+            progress(i + 1, len(missing), seed, name)
     return records, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +26,7 @@ class NetworkTuner:
     ----------
     model : never changed, every probe trains a copy. config : of fine-tuning; ``loss = "mse"`` reads targets as they
         are, ``"cross_entropy"`` as labels +-1 of two classes, whose logit difference is the output.
-    gamma : scale of the new readout. seed : of its weights.
+    gamma : scale of the new readout. seed : of its weights, which differ from probe to probe.
     readout : name of the readout layer (default: the model's own ``readout``).
 
     The output is the change that fine-tuning made: the function just before it is subtracted, as theory starts from
@@ -41,13 +42,13 @@ class NetworkTuner:
     def finetune(self, x: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Raises ``RuntimeError`` when the training loss that ``config`` asks for was not reached."""
         model = copy.deepcopy(self.model)
-        generator = torch.Generator().manual_seed(self.seed)
+        generator = torch.Generator().manual_seed(self.seed + zlib.crc32(np.ascontiguousarray(x).tobytes()))
         outputs = 1 if self.config.loss == "mse" else 2
         reinitialise_readout(model, self.gamma, self.readout, outputs=outputs, generator=generator)
         if isinstance(model, TwoLayer):
             model.start_fine_tuning(self.gamma, generator)
         start = copy.deepcopy(model).eval()
-        x, y = torch.as_tensor(np.asarray(x), dtype=torch.float32), np.asarray(y, dtype=np.float32)
+        x, y = _tensor(x), np.asarray(y, dtype=np.float32)
         if self.config.loss == "cross_entropy":
             if not np.isin(y, (-1, 1)).all():
                 raise ValueError(f"y = {y!r:.60} is not allowed with loss = 'cross_entropy': labels must be +-1")
@@ -58,8 +59,14 @@ class NetworkTuner:
 
         @torch.no_grad()
         def change(inputs: np.ndarray) -> np.ndarray:
-            inputs = torch.as_tensor(np.asarray(inputs), dtype=torch.float32)
+            inputs = _tensor(inputs)
             difference = (model(inputs) - start(inputs)).double().numpy()
             return difference[:, 0] if difference.shape[1] == 1 else difference[:, 1] - difference[:, 0]
 
         return change
+
+
+def _tensor(x: np.ndarray) -> torch.Tensor:
+    """Tokens stay integers, everything else becomes float32."""
+    x = np.asarray(x)
+    return torch.as_tensor(x, dtype=torch.int64 if x.dtype.kind in "iu" else torch.float32)

@@ -179,6 +179,58 @@ def test_the_regimes_are_those_of_the_rest_of_the_package(even, uneven, name, wo
     assert found.regime == classify(found.ell_order, found.pd)
 
 
+def test_paired_probes_are_the_same_task_for_a_diagonal_network():
+    """x -> y and -x -> -y: the flow of a linear model is that of one of them."""
+    model, directions, strength, at, amplitude = network("IV")
+    options = {"at": at, "amplitude": amplitude, "nuisance": 0.2, "number": 4}
+    single, paired = (
+        estimate_bias(model, linear_probes(directions, strength, paired=p, **options)) for p in (False, True)
+    )
+    assert paired.allocation == pytest.approx(single.allocation, abs=1e-6)
+    assert paired.ell_order == pytest.approx(single.ell_order, abs=1e-6)
+
+
+def test_paired_probes_do_not_see_even_responses():
+    class WithBias:  # follows the loads, and answers 0.7 to everything
+        def finetune(self, x, y):
+            beta = np.abs(y[0]) * x[0] / (x[0] @ x[0])
+            return lambda inputs: inputs @ beta + 0.7
+
+    directions = np.eye(4)
+    strength = np.array([0.8, 1.25, 1.0, 1.0])
+    found = estimate_bias(WithBias(), linear_probes(directions, strength, at=1.0, paired=True, number=3))
+    assert found.additivity == pytest.approx(1.0)
+    assert (found.regime, found.saturated) == ("III", "lazy")
+    blind = estimate_bias(WithBias(), linear_probes(directions, strength, at=1.0, number=3))
+    assert blind.additivity > 1.25
+    assert blind.regime == "uncertain"
+
+
+def test_copies_and_shapes_of_probes():
+    directions, strength = np.eye(6)[:4], np.array([0.8, 1.0, 1.0, 1.25])
+    options = {"at": 1.0, "nuisance": 0.3, "number": 2}
+    for bad in ({"shape": (1, 2, 2)}, {"copies": 0}, {"shape": (-1, 6)}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            linear_probes(directions, strength, **options, **bad)
+    probes = linear_probes(directions, strength, **options, paired=True, copies=5, shape=(1, 2, 3))
+    for probe in probes:
+        assert probe.x.shape == (10, 1, 2, 3)
+        assert np.array_equal(probe.x[5:], -probe.x[:5])
+        assert np.array_equal(probe.y[5:], -probe.y[:5])
+        assert len(np.unique(probe.x[:5, 0, 0, 0])) == 5
+        assert probe.x_test.shape == (4, 1, 2, 3)
+
+
+@pytest.mark.parametrize("slope", [-1.0, 2.5])
+def test_a_division_that_no_diagonal_network_makes_is_uncertain(slope):
+    weak = 1 / (1 + 2.0**slope)
+    found = estimate_bias(Given((weak, 1 - weak), (0.8, 0.4)), EVEN + UNEVEN)
+    assert found.slope == pytest.approx(slope)
+    assert found.sensitivity == np.clip(slope, 0, 1)
+    assert found.regime == "uncertain"
+    assert "slope" in found.message
+
+
 def test_how_near_counts_is_an_argument():
     model, directions, strength, at, _ = network("IV")  # l-order 1.23, PD -0.23
     probes = linear_probes(directions, strength, at=at, number=4)
@@ -203,6 +255,9 @@ def test_refusals():
                              ((1, 0), (1, 1), "recruitment"), ((2, 1), (1, 1), "other")):  # fmt: skip
         with pytest.raises(ValueError, match=r"probe needs|load|kind"):
             Probe(kind, one, np.ones(1), two, load, size)
+    for read_out in (np.eye(3), np.full((2, 2), np.nan), np.ones(2)):
+        with pytest.raises(ValueError, match="read_out"):
+            Probe("loading", one, np.ones(1), two, (1, 1), (1, 2), read_out)
     with pytest.raises(ValueError, match="one example"):
         DiagonalModel(model.beta_pt, model.init, margin=1.0).finetune(np.ones((2, DIM)), np.ones(2))
 
