@@ -36,13 +36,19 @@ def build(source: str, header: str, folder: Path, flags: tuple[str, ...] = FLAGS
     return library
 
 
-def load(source: str, header: str, name: str, arguments: tuple[str, ...]) -> Callable:
-    """A function of arrays that broadcasts its arguments and runs the compiled loop (float64 in, float64 out)."""
+def load(
+    source: str, header: str, name: str, arguments: tuple[str, ...], outputs: tuple[str, ...] = ()
+) -> Callable[..., object]:
+    """A function of arrays that broadcasts its arguments and runs the compiled loop (float64 in, float64 out).
+
+    It returns an array, or a tuple of them where the kernel has several `outputs`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         library = ctypes.CDLL(str(build(source, header, Path(folder))))  # stays mapped when the folder is gone
     loop = getattr(library, f"ptft_{name}_array")
     pointer = ctypes.POINTER(ctypes.c_double)
-    loop.argtypes = [ctypes.c_size_t, *[pointer] * len(arguments), pointer]
+    count = len(outputs) or 1
+    loop.argtypes = [ctypes.c_size_t, *[pointer] * (len(arguments) + count)]
     loop.restype = None
 
     def call(*values):
@@ -50,9 +56,10 @@ def load(source: str, header: str, name: str, arguments: tuple[str, ...]) -> Cal
             raise TypeError(f"{name} takes {len(arguments)} arguments ({', '.join(arguments)}), got {len(values)}")
         arrays = [np.ascontiguousarray(a, dtype=np.float64) for a in np.broadcast_arrays(*values)]
         shape = np.broadcast_shapes(*(np.shape(v) for v in values))
-        out = np.empty(shape)
-        loop(out.size, *(a.ctypes.data_as(pointer) for a in arrays), out.ctypes.data_as(pointer))
-        return out[()]
+        results = [np.empty(shape) for _ in range(count)]
+        loop(results[0].size, *(a.ctypes.data_as(pointer) for a in (*arrays, *results)))
+        found = tuple(out[()] for out in results)
+        return found if outputs else found[0]
 
     call.__name__ = name
     return call

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox_ports, print_torch
-from numerics.codegen.formulas import FORMULAS, formula
+from numerics.codegen.formulas import FORMULAS, Formula, formula
 from numerics.codegen.headers import header
 from numerics.codegen.passes import Trace, compile_formula
 
@@ -23,6 +23,11 @@ C_HEADER = "ptft_kernels.h"
 def trace_of(name: str) -> Trace:
     """The compiled row (cached: a file of all kernels asks for each several times)."""
     return compile_formula(formula(name))
+
+
+def result_names(row: Formula) -> tuple[str, ...]:
+    """The names of a row's results, where it has several."""
+    return tuple(name for name, _ in row.outputs)
 
 
 def comment(names: list[str], backend: str) -> str:
@@ -64,6 +69,8 @@ def _c_functions(names: list[str]) -> list[str]:
             texts += [] if solved else [print_prox_ports.print_c_solver()]
             texts.append(print_prox_ports.print_c_function(row, trace))
             solved = True
+        elif row.outputs:
+            texts.append(print_c.print_several(name, trace, result_names(row), row.positive, row.varying))
         elif name in names:
             texts.append(print_c.print_function(name, trace, row.positive))
         else:
@@ -73,7 +80,8 @@ def _c_functions(names: list[str]) -> list[str]:
 
 def c_header(names: list[str]) -> str:
     """The C header that goes with `source(names, "c")`."""
-    return print_c.print_header([(name, list(formula(name).arguments.values())) for name in names])
+    rows = [formula(name) for name in names]
+    return print_c.print_header([(r.name, list(r.arguments.values()), list(result_names(r))) for r in rows])
 
 
 def torch_module() -> str:
@@ -98,6 +106,10 @@ def _torch_functions(names: list[str]) -> list[str]:
             texts += [] if solved else [print_prox_ports.print_torch_solver().strip()]
             texts.append(print_prox_ports.print_torch_function(row, trace_of(name), doc))
             solved = True
+        elif row.outputs:
+            texts.append(
+                print_torch.print_several(name, trace_of(name), result_names(row), row.positive, row.varying, doc)
+            )
         else:
             texts.append(print_torch.print_function(name, trace_of(name), row.positive, doc))
     return texts

@@ -50,7 +50,6 @@ class Formula:
     along: str = ""
 
 
-NUMPY_ONLY = ("numpy",)
 PROX = {"z": "z", "g": "g", "c_ft": "c_ft"}
 POTENTIAL = {"beta": "beta", "c": "c_ft"}
 FINE_TUNING = {"beta_pt": "beta_pt", "c": "c", "lam": "lam", "gamma": "gamma"}
@@ -149,30 +148,30 @@ ROWS = (
     ),
     Formula(
         "channel_moments", "the saddle-point integrands", ("scalar_channel", "channel_mass"), CHANNEL, ("c_ft",),
-        outputs=tuple((name, f"channel_{name}") for name in MOMENTS), backends=NUMPY_ONLY, varying=("delta",),
+        outputs=tuple((name, f"channel_{name}") for name in MOMENTS), varying=("delta",),
         doc="(" + ", ".join(MOMENTS) + ") of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta "
         "with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6).",
     ),
     Formula(
         "channel_sensitivities", "derivatives of the saddle-point integrands", ("sensitivity", "channel_error_c"), CHANNEL,
-        ("c_ft",), 32.0, outputs=tuple((name, f"channel_{name}") for name in SENSITIVITIES), backends=NUMPY_ONLY, varying=("delta",),
+        ("c_ft",), 32.0, outputs=tuple((name, f"channel_{name}") for name in SENSITIVITIES), varying=("delta",),
         doc="(" + ", ".join(SENSITIVITIES) + "): error and dof of `channel_moments` along c_ft, a, tau2 and start at fixed u.",
     ),
     Formula(
         "channel_mass_sensitivities", "derivatives of the mass", ("sensitivity", "channel_mass_c"), CHANNEL, ("c_ft",), 32.0,
-        outputs=tuple((name, f"channel_{name}") for name in MASSES), backends=NUMPY_ONLY, varying=("delta",),
+        outputs=tuple((name, f"channel_{name}") for name in MASSES), varying=("delta",),
         doc="(" + ", ".join(MASSES) + "): the mass of `channel_moments` along c_ft, g and s2 at fixed u.",
     ),
     Formula(
         "channel_observables", "integrands of the learned solution's observables", ("learned_solution", "channel_forgetting"),
         {**CHANNEL, "pt_gap": "pt_gap", "pt_var": "pt_var", "pt_cov": "pt_cov"}, ("c_ft",), 32.0,
-        outputs=tuple((name, f"channel_{name}") for name in OBSERVABLES), backends=NUMPY_ONLY, varying=("delta",),
+        outputs=tuple((name, f"channel_{name}") for name in OBSERVABLES), varying=("delta",),
         doc="(" + ", ".join(OBSERVABLES) + ") as integrands over u: q(xhat), xhat q'(xhat) and (xhat - beta*_PT)^2, where "
         "beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x.",
     ),
     Formula(
         "c_ft_sensitivities", "derivatives of the effective fine-tuning scale", ("sensitivity", "c_ft_beta"), FINE_TUNING,
-        ("c",), 8.0, outputs=tuple((f"c_ft_{p}", f"c_ft_{p}") for p in ("beta", "c", "lam", "gamma")), backends=NUMPY_ONLY, varying=("beta_pt",),
+        ("c",), 8.0, outputs=tuple((f"c_ft_{p}", f"c_ft_{p}") for p in ("beta", "c", "lam", "gamma")), varying=("beta_pt",),
         doc="(d/d beta_pt, d/d c, d/d lam, d/d gamma) of c_FT.",
     ),
     Formula(

@@ -61,7 +61,8 @@ class Kernel:
         elif self.backend == "c":
             from numerics.codegen.compile_c import load
 
-            return load(self.source, self.header, self.name, self.arguments)
+            outputs = tuple(name for name, _ in self.row.outputs)
+            return load(self.source, self.header, self.name, self.arguments, outputs)
         else:
             from numerics.codegen.export import execute
 

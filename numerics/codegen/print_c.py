@@ -1,8 +1,9 @@
 """The C printer: C99 source and header without dependencies, one scalar function and one loop over arrays per kernel.
 
 Every function is `static inline` inside the source and exported twice: `ptft_NAME(...)` for one value,
-`ptft_NAME_array(n, ..., out)` for
-arrays of length n.  Forms that hold only for part of the range are branches.  An argument outside its domain gives NaN.
+`ptft_NAME_array(n, ..., out)` for arrays of length n.  A kernel of several results takes one pointer for each, by name,
+in place of `out` and of the returned value.  Forms that hold only for part of the range are branches.  An argument
+outside its domain gives NaN.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numerics.codegen.passes import Trace
 from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, statements
 
-__all__ = ["C", "print_function", "print_header", "print_source", "print_value", "signature"]
+__all__ = ["C", "print_function", "print_header", "print_several", "print_source", "print_value", "signature"]
 
 _ONE = [
     "exp",
@@ -165,8 +166,39 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> s
     ])  # fmt: skip
 
 
-def _array_formal(arguments) -> str:
-    return ", ".join(["size_t n", *(f"const double *{argument}" for argument in arguments), "double *out"])
+def print_several(name: str, trace: Trace, outputs: tuple[str, ...], positive: tuple[str, ...], varying) -> str:
+    """A kernel of several results: each is stored where its own pointer points."""
+    arguments = _names(trace)
+    targets = _targets(outputs, arguments.values())
+    program = lower(tuple(trace.expression), arguments, frozenset(arguments[s] for s in arguments if s.name in varying))
+    lines, results = statements(program, C, targets)
+    stored = [f"*{target} = {result};" for target, result in zip(targets, results, strict=True)]
+    guard = " || ".join(f"{new} <= 0" for symbol, new in arguments.items() if symbol.name in positive)
+    if guard:
+        nothing = " = ".join(f"*{target}" for target in targets)
+        stored.append(f"if ({guard}) {nothing} = NAN;")
+    unused = [f"(void){new};" for symbol, new in arguments.items() if not trace.expression.has(symbol)]
+    values = [f"double {argument}" for argument in arguments.values()]
+    formal = ", ".join([*values, *(f"double *{target}" for target in targets)])
+    actual = ", ".join([*arguments.values(), *targets])
+    indexed = ", ".join([*(f"{a}[i]" for a in arguments.values()), *(f"{target} + i" for target in targets)])
+    loop = f"for (size_t i = 0; i < n; ++i) {name}_values({indexed});"
+    return "\n\n".join([
+        _body(f"static inline void {name}_values({formal})", [*unused, *lines, *stored]),
+        _body(f"void ptft_{name}({formal})", [f"{name}_values({actual});"]),
+        _body(f"void ptft_{name}_array({_array_formal(arguments.values(), targets)})", [loop]),
+    ])  # fmt: skip
+
+
+def _targets(outputs, arguments) -> list[str]:
+    """The names of the pointers to the results: those of the results, unless an argument has it."""
+    taken = {*arguments, *KEYWORDS}
+    return [f"{output}_out" if output in taken else output for output in outputs]
+
+
+def _array_formal(arguments, targets=("out",)) -> str:
+    inputs = [f"const double *{argument}" for argument in arguments]
+    return ", ".join(["size_t n", *inputs, *(f"double *{target}" for target in targets)])
 
 
 def _body(signature: str, lines: list[str]) -> str:
@@ -182,17 +214,20 @@ def print_source(functions: list[str], comment: str, header: str = "ptft_kernels
     return "\n\n".join([f"/*\n{lines}\n */\n{include}", *helpers, body]) + "\n"
 
 
-def print_header(signatures: list[tuple[str, list[str]]], guard: str = "PTFT_KERNELS_H") -> str:
-    """The header that declares kernels: (name, arguments) each."""
+def print_header(signatures: list[tuple[str, list[str], list[str]]], guard: str = "PTFT_KERNELS_H") -> str:
+    """The header that declares kernels: (name, arguments, names of the results where there are several) each."""
     lines = []
-    for name, arguments in signatures:
+    for name, arguments, outputs in signatures:
         formal = ", ".join(f"double {argument}" for argument in arguments)
-        lines.append(f"double ptft_{name}({formal});\nvoid ptft_{name}_array({_array_formal(arguments)});")
+        targets = _targets(outputs, arguments)
+        one = f"void ptft_{name}({formal}, {', '.join(f'double *{target}' for target in targets)});"
+        one = one if targets else f"double ptft_{name}({formal});"
+        lines.append(f"{one}\nvoid ptft_{name}_array({_array_formal(arguments, targets or ('out',))});")
     cpp = '#ifdef __cplusplus\nextern "C" {\n#endif\n\n', "\n\n#ifdef __cplusplus\n}\n#endif\n"
     head = f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n"
     return f"{head}{cpp[0]}" + "\n\n".join(lines) + f"{cpp[1]}\n#endif\n"
 
 
-def signature(name: str, trace: Trace) -> tuple[str, list[str]]:
-    """What the header declares of an expression's kernel."""
-    return name, list(_names(trace).values())
+def signature(name: str, trace: Trace, outputs: tuple[str, ...] = ()) -> tuple[str, list[str], list[str]]:
+    """What the header declares of a kernel."""
+    return name, list(_names(trace).values()), list(outputs)

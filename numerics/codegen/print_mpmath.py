@@ -47,8 +47,6 @@ def exact(number: sp.Expr) -> str:
     raise TypeError(f"the mpmath printer cannot write the number {number}")
 
 
-
-
 def _horner(x: str, coefficients: list[str]) -> str:
     *rest, text = coefficients
     for coefficient in reversed(rest):

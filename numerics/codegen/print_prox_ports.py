@@ -12,7 +12,7 @@ from numerics.codegen.formulas import Formula
 from numerics.codegen.implicit import state
 from numerics.codegen.passes import Trace
 from numerics.codegen.print_c import C, print_value
-from numerics.codegen.print_torch import TORCH, print_core, selection
+from numerics.codegen.print_torch import TORCH, prepare, print_core, selection
 from numerics.codegen.program import lower
 from numerics.codegen.rules import RULES, rewrite
 from numerics.codegen.text import Dialect, statements
@@ -46,7 +46,7 @@ def print_torch_function(row: Formula, trace: Trace, doc: str) -> str:
     inner = ", ".join(trace.arguments.values())
     parts = [print_core(f"_{row.name}_{r.name}", inner, r.expression, trace) for r in trace.smooth_regions]
     parts.append(print_core(f"_{row.name}", inner, trace.expression, trace))
-    body = [f'"""{doc}"""', "(z, g, c_ft), dtype = _prepare(z, g, c_ft)", "x = _root(z, g, c_ft)"]
+    body = [f'"""{doc}"""', prepare(("z", "g", "c_ft")), "x = _root(z, g, c_ft)"]
     body += selection(row.name, inner, trace) if trace.smooth_regions else [f"out = _{row.name}({inner})"]
     body += ["out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)", "return out.to(dtype)"]
     parts.append(f"def {row.name}(z, g, c_ft):\n" + "\n".join(f"    {line}" for line in body))

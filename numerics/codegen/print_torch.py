@@ -16,7 +16,7 @@ from numerics.codegen.passes import Region, Trace
 from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, statements
 
-__all__ = ["TORCH", "print_core", "print_function", "print_module", "selection"]
+__all__ = ["TORCH", "prepare", "print_core", "print_function", "print_module", "print_several", "selection"]
 
 _ONE = (
     "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil abs sign"
@@ -45,18 +45,28 @@ RESERVED = ("torch", "ratio", "large", "far", "near", "out", "dtype")
 PRELUDE = '''import torch
 
 
-def _prepare(*values):
-    """The arguments as float64 tensors on one device, and the dtype of the result."""
-    tensors = [v for v in values if isinstance(v, torch.Tensor)]
-    device = next((t.device for t in tensors if t.ndim), tensors[0].device if tensors else None)
-    floating = [t.dtype for t in tensors if t.is_floating_point()]
+def _prepare(names, *values):
+    """The arguments as float64 tensors on one device, and the dtype of the result.
+
+    A number, or a CPU tensor of no dimension, goes where the others are.
+    """
+    tensors = {name: v for name, v in zip(names, values, strict=True) if isinstance(v, torch.Tensor)}
+    for name, v in zip(names, values, strict=True):
+        if isinstance(v, complex) or (name in tensors and v.is_complex()):
+            raise TypeError(f"{name} must be real numbers, got {v.dtype if name in tensors else v}")
+    placed = {name: v.device for name, v in tensors.items() if v.ndim or v.device.type != "cpu"}
+    if len(set(placed.values())) > 1:
+        where = ", ".join(f"{name} on {device}" for name, device in placed.items())
+        raise ValueError(f"all tensors must be on one device, got {where}")
+    device = next(iter(placed.values()), torch.device("cpu") if tensors else None)
+    floating = [v.dtype for v in tensors.values() if v.is_floating_point()]
     dtype = torch.float64
     if floating and len(floating) == len(tensors):
         dtype = floating[0]
         for other in floating[1:]:
             dtype = torch.promote_types(dtype, other)
     double = {"dtype": torch.float64, "device": device}
-    return [v.to(torch.float64) if isinstance(v, torch.Tensor) else torch.as_tensor(v, **double) for v in values], dtype
+    return [v.to(**double) if isinstance(v, torch.Tensor) else torch.as_tensor(v, **double) for v in values], dtype
 
 
 def _keep(where, *values):
@@ -79,7 +89,7 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc:
     for region in trace.smooth_regions:
         parts.append(print_core(f"_{name}_{region.name}", arguments, region.expression, trace))
     parts.append(print_core(f"_{name}", arguments, trace.expression, trace))
-    lines = [f'"""{doc}"""', f"({arguments},), dtype = _prepare({arguments})"]
+    lines = [f'"""{doc}"""', prepare(trace.arguments.values())]
     if trace.smooth_regions:
         lines += selection(name, arguments, trace)
     else:
@@ -92,6 +102,33 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc:
     lines.append("return out.to(dtype)")
     parts.append(_function(name, arguments, lines))
     return "\n\n\n".join(parts)
+
+
+def print_several(
+    name: str, trace: Trace, outputs: tuple[str, ...], positive: tuple[str, ...], varying: tuple[str, ...], doc: str
+) -> str:
+    """A kernel of several results, each a name among `outputs`: a tuple of tensors of the broadcast shape."""
+    arguments = ", ".join(trace.arguments.values())
+    lines, results = statements(lower(tuple(trace.expression), trace.arguments, frozenset(varying)), TORCH, RESERVED)
+    returned = [f"    {result},  # {output}" for result, output in zip(results, outputs, strict=True)]
+    core = _function(f"_{name}", arguments, [*lines, "return (", *returned, ")"])
+    inside = " & ".join(f"({argument} > 0)" for argument in positive)
+    shapes = ", ".join(f"{argument}.shape" for argument in trace.arguments.values())
+    part = f"torch.where({inside}, part, torch.nan)" if inside else "part"
+    body = [
+        f'"""{doc}"""',
+        prepare(trace.arguments.values()),
+        f"shape = torch.broadcast_shapes({shapes})",
+        f"return tuple({part}.broadcast_to(shape).to(dtype) for part in _{name}({arguments}))",
+    ]
+    return f"{core}\n\n\n{_function(name, arguments, body)}"
+
+
+def prepare(arguments) -> str:
+    """The line that turns the arguments of a public function into float64 tensors on one device."""
+    listed = ", ".join(arguments)
+    names = ", ".join(f'"{argument}"' for argument in arguments)
+    return f"({listed},), dtype = _prepare(({names},), {listed})"
 
 
 def selection(name: str, arguments: str, trace: Trace) -> list[str]:

@@ -16,7 +16,11 @@ def through_torch(function: Callable) -> Callable:
     """A torch kernel as a function of NumPy arrays."""
     import torch
 
-    return lambda *arrays: function(*[torch.from_numpy(np.ascontiguousarray(a)) for a in arrays]).numpy()
+    def call(*arrays):
+        out = function(*[torch.from_numpy(np.ascontiguousarray(a)) for a in arrays])
+        return tuple(part.numpy() for part in out) if isinstance(out, tuple) else out.numpy()
+
+    return call
 
 
 @dataclass(frozen=True)

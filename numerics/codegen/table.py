@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 
 from numerics.codegen.compile_c import build
+from numerics.codegen.condition import CONTRACT, condition_errors, several, typical
 from numerics.codegen.formulas import formula
 from numerics.codegen.kernel import kernel
 from numerics.codegen.verify import compare, implementations, measurable, truth
@@ -36,6 +37,8 @@ def _seconds(call: Callable[[], object], size: int) -> float:
 
 def _arguments(name: str, size: int) -> list[np.ndarray]:
     """Typical arguments: signs mixed, ratios over six orders of magnitude."""
+    if formula(name).outputs:
+        return list(typical(tuple(formula(name).arguments.values()), size).T.copy())
     rng = np.random.default_rng(size)
     columns = []
     for argument in formula(name).arguments.values():
@@ -51,6 +54,10 @@ def _arguments(name: str, size: int) -> list[np.ndarray]:
 def _raw(name: str, columns: list[np.ndarray]) -> Callable[[], object]:
     """The transcendental calls a kernel cannot avoid: what its time is a multiple of."""
     first = columns[0]
+    if name == "c_ft_sensitivities":
+        return lambda: np.hypot(first, columns[1])
+    if formula(name).outputs:  # the density, and three hyperbolic functions of the offset
+        return lambda: (np.exp(-columns[3]), np.sinh(first), np.cosh(first), np.cosh(first))
     small = np.clip(first, -300.0, 300.0)
     if name in ("dual_map", "dual_map_derivative"):
         return lambda: np.sinh(small)
@@ -116,19 +123,27 @@ def c_ratio(name: str = "potential", size: int = 100_000) -> float:
 
 
 def accuracy_and_speed(names: Sequence[str], sizes: Sequence[int] = SIZES, count: int = 3000) -> str:
-    """The table as Markdown: contract, ulp measured now per backend, speed ratios, digits the textbook form loses."""
+    """The table as Markdown: contract, error measured now per backend, speed ratios, digits the textbook form loses.
+
+    Errors are in ulp; those of kernels with several results in roundings of their condition (`codegen.condition`).
+    """
     head = ["kernel", "contract", "numpy", "torch", "c", *(f"time at {size:.0e}".replace("e+0", "e") for size in sizes)]
     rows = [[*head, "textbook loses", "textbook time"]]
     for name in names:
-        if name not in measurable():
+        if name in measurable():
+            found = compare(implementations(name), truth(name, count))
+            errors, contract = {b: each.ulp for b, each in found.items()}, f"{formula(name).ulp:g} ulp"
+        elif name in several():
+            found = condition_errors(name, implementations(name), max(10, count // 30))
+            errors, contract = {b: each.units for b, each in found.items()}, f"{CONTRACT:g} roundings"
+        else:
             continue
-        found = compare(implementations(name), truth(name, count))
-        ulps = [f"{found[b].ulp:.2f}" if b in found else "-" for b in ("numpy", "torch", "c")]
+        ulps = [f"{errors[b]:.2f}" if b in errors else "-" for b in ("numpy", "torch", "c")]
         ratios = [f"{ratio:.1f}" for ratio in speed_ratios(name, sizes)]
         lost = ["-", "-"]
-        if not formula(name).implicit:
+        if not formula(name).implicit and not formula(name).outputs:
             digits, slower = lost_digits(name)
             lost = [f"{digits:.0f} digits", f"{slower:.1f}"]
-        rows.append([name, f"{formula(name).ulp:g} ulp", *ulps, *ratios, *lost])
+        rows.append([name, contract, *ulps, *ratios, *lost])
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

@@ -23,6 +23,7 @@ from numerics.codegen.report import through_torch
 __all__ = [
     "AGREEMENT",
     "Measurement",
+    "Opinion",
     "Truth",
     "compare",
     "implementations",
@@ -90,9 +91,29 @@ def _oracle(row: Formula) -> Callable:
         return kernel(row.name, "mpmath")
 
 
-def second_opinion(true: Truth, count: int = 8) -> tuple[float, int]:
-    """(largest relative difference, points compared) between the true values and the mpmath kernel, at up to `count`
-    of the points whose value is so far from the smallest doubles that value + rest holds it to 27 digits.
+@dataclass(frozen=True)
+class Opinion:
+    """How far the true values and the mpmath kernel are apart at most, relative to the value."""
+
+    kernel: str
+    backend: str
+    difference: float
+    points: int
+    contract: float = AGREEMENT
+
+    @property
+    def holds(self) -> bool:
+        return self.difference <= self.contract
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "BROKEN"
+        apart = f"the true values and the mpmath kernel are {self.difference:.1e} apart at most"
+        return f"{self.kernel} ({self.backend}): {apart}, {self.points} points, contract {self.contract:g} {verdict}"
+
+
+def second_opinion(true: Truth, count: int = 8) -> Opinion:
+    """Compare the true values with the mpmath kernel, at up to `count` of the points whose value is so far from the
+    smallest doubles that value + rest holds it to 27 digits.
     """
     oracle = kernel(true.row.name, "mpmath")
     usual = np.flatnonzero((np.abs(true.value) > 1e-270) & np.isfinite(true.value))
@@ -101,7 +122,7 @@ def second_opinion(true: Truth, count: int = 8) -> tuple[float, int]:
     for i in chosen:
         exact = oracle(*true.points[i].tolist())
         worst = max(worst, float(abs((exact - true.value[i]) - true.rest[i]) / abs(exact)))
-    return worst, len(chosen)
+    return Opinion(true.row.name, "mpmath", worst, len(chosen))
 
 
 def ulp_errors(computed: np.ndarray, value: np.ndarray, rest: np.ndarray, dtype: type = np.float64) -> np.ndarray:

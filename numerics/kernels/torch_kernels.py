@@ -7,7 +7,12 @@ import torch
 __all__ = [
     "bregman",
     "c_ft",
+    "c_ft_sensitivities",
+    "channel_mass_sensitivities",
+    "channel_moments",
+    "channel_observables",
     "channel_offset",
+    "channel_sensitivities",
     "critical_alpha",
     "critical_ratio",
     "dual_map",
@@ -33,18 +38,28 @@ __all__ = [
 ]
 
 
-def _prepare(*values):
-    """The arguments as float64 tensors on one device, and the dtype of the result."""
-    tensors = [v for v in values if isinstance(v, torch.Tensor)]
-    device = next((t.device for t in tensors if t.ndim), tensors[0].device if tensors else None)
-    floating = [t.dtype for t in tensors if t.is_floating_point()]
+def _prepare(names, *values):
+    """The arguments as float64 tensors on one device, and the dtype of the result.
+
+    A number, or a CPU tensor of no dimension, goes where the others are.
+    """
+    tensors = {name: v for name, v in zip(names, values, strict=True) if isinstance(v, torch.Tensor)}
+    for name, v in zip(names, values, strict=True):
+        if isinstance(v, complex) or (name in tensors and v.is_complex()):
+            raise TypeError(f"{name} must be real numbers, got {v.dtype if name in tensors else v}")
+    placed = {name: v.device for name, v in tensors.items() if v.ndim or v.device.type != "cpu"}
+    if len(set(placed.values())) > 1:
+        where = ", ".join(f"{name} on {device}" for name, device in placed.items())
+        raise ValueError(f"all tensors must be on one device, got {where}")
+    device = next(iter(placed.values()), torch.device("cpu") if tensors else None)
+    floating = [v.dtype for v in tensors.values() if v.is_floating_point()]
     dtype = torch.float64
     if floating and len(floating) == len(tensors):
         dtype = floating[0]
         for other in floating[1:]:
             dtype = torch.promote_types(dtype, other)
     double = {"dtype": torch.float64, "device": device}
-    return [v.to(torch.float64) if isinstance(v, torch.Tensor) else torch.as_tensor(v, **double) for v in values], dtype
+    return [v.to(**double) if isinstance(v, torch.Tensor) else torch.as_tensor(v, **double) for v in values], dtype
 
 
 def _keep(where, *values):
@@ -73,7 +88,7 @@ def _potential(beta, c_ft):
 
 def potential(beta, c_ft):
     """The implicit-bias potential q: q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_ft (the paper's k is 4 c_ft^2)."""
-    (beta, c_ft,), dtype = _prepare(beta, c_ft)
+    (beta, c_ft,), dtype = _prepare(("beta", "c_ft",), beta, c_ft)
     ratio = torch.abs(0.5 * beta / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
     far = ratio > 1.0715086071862673e+301
@@ -99,7 +114,7 @@ def _potential_derivative(beta, c_ft):
 
 def potential_derivative(beta, c_ft):
     """Its derivative, the mirror map: q'(beta) = asinh(beta/c_ft) / 2."""
-    (beta, c_ft,), dtype = _prepare(beta, c_ft)
+    (beta, c_ft,), dtype = _prepare(("beta", "c_ft",), beta, c_ft)
     ratio = torch.abs(beta / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
     far = ratio > 1.0715086071862673e+301
@@ -117,7 +132,7 @@ def _potential_second_derivative(beta, c_ft):
 
 def potential_second_derivative(beta, c_ft):
     """Its curvature: q''(beta) = 1 / (2 sqrt(c_ft^2 + beta^2))."""
-    (beta, c_ft,), dtype = _prepare(beta, c_ft)
+    (beta, c_ft,), dtype = _prepare(("beta", "c_ft",), beta, c_ft)
     out = _potential_second_derivative(beta, c_ft)
     out = torch.where(c_ft > 0, out, torch.nan)
     return out.to(dtype)
@@ -149,7 +164,7 @@ def _ell_order(beta, c_ft):
 
 def ell_order(beta, c_ft):
     """The l-order d log q / d log |beta|: Between 2 (|beta| << c_ft: lazy) and 1 (|beta| >> c_ft: rich)."""
-    (beta, c_ft,), dtype = _prepare(beta, c_ft)
+    (beta, c_ft,), dtype = _prepare(("beta", "c_ft",), beta, c_ft)
     ratio = torch.abs(0.5 * beta / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
     far = ratio > 1.0715086071862673e+301
@@ -174,7 +189,7 @@ def _dual_map(t, c_ft):
 
 def dual_map(t, c_ft):
     """The inverse mirror map: beta = c_ft sinh(2 t), where t = (X^T nu)_d is the integrated residual of the coordinate."""
-    (t, c_ft,), dtype = _prepare(t, c_ft)
+    (t, c_ft,), dtype = _prepare(("t", "c_ft",), t, c_ft)
     ratio = torch.abs(2.0 * t).detach()
     far = ratio > 700.0
     out = _dual_map(*_keep(~(far), t, c_ft))
@@ -192,7 +207,7 @@ def _c_ft(beta_pt, c, lam, gamma):
 
 def c_ft(beta_pt, c, lam, gamma):
     """The effective fine-tuning scale: c_FT = c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2/2; lam is normalised, in [-1, 1]."""
-    (beta_pt, c, lam, gamma,), dtype = _prepare(beta_pt, c, lam, gamma)
+    (beta_pt, c, lam, gamma,), dtype = _prepare(("beta_pt", "c", "lam", "gamma",), beta_pt, c, lam, gamma)
     out = _c_ft(beta_pt, c, lam, gamma)
     out = torch.where(c > 0, out, torch.nan)
     return out.to(dtype)
@@ -219,7 +234,7 @@ def _k(beta_pt, c, lam, gamma):
 
 def k(beta_pt, c, lam, gamma):
     """The paper's k = 4 c_FT^2: k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised, in [-1, 1]."""
-    (beta_pt, c, lam, gamma,), dtype = _prepare(beta_pt, c, lam, gamma)
+    (beta_pt, c, lam, gamma,), dtype = _prepare(("beta_pt", "c", "lam", "gamma",), beta_pt, c, lam, gamma)
     r1 = torch.hypot(beta_pt, c)
     r2 = r1 + c
     r3 = 1.0 + lam
@@ -238,7 +253,7 @@ def _sensitivity(beta_pt, c, lam, gamma):
 
 def sensitivity(beta_pt, c, lam, gamma):
     """S = d log c_FT / d log |beta_PT|: Between 0 and 1; lam = -1 with gamma = 0 (a network that cannot move) gives NaN."""
-    (beta_pt, c, lam, gamma,), dtype = _prepare(beta_pt, c, lam, gamma)
+    (beta_pt, c, lam, gamma,), dtype = _prepare(("beta_pt", "c", "lam", "gamma",), beta_pt, c, lam, gamma)
     out = _sensitivity(beta_pt, c, lam, gamma)
     out = torch.where(c > 0, out, torch.nan)
     return out.to(dtype)
@@ -288,7 +303,7 @@ def _pretraining_dependence(beta, beta_pt, c, lam, gamma):
 
 def pretraining_dependence(beta, beta_pt, c, lam, gamma):
     """PD = d log q / d log |beta_PT|: PD = (1 - l-order) S, between -1 and 0."""
-    (beta, beta_pt, c, lam, gamma,), dtype = _prepare(beta, beta_pt, c, lam, gamma)
+    (beta, beta_pt, c, lam, gamma,), dtype = _prepare(("beta", "beta_pt", "c", "lam", "gamma",), beta, beta_pt, c, lam, gamma)
     r1 = torch.hypot(beta_pt, c)
     r2 = r1 + c
     r3 = 1.0 + lam
@@ -362,7 +377,7 @@ def _prox(x, g, c_ft):
 
 def prox(z, g, c_ft):
     """The proximal map of q: xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g >= 0."""
-    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     x = _root(z, g, c_ft)
     out = _prox(x, g, c_ft)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
@@ -375,7 +390,7 @@ def _prox_derivative_z(x, g, c_ft):
 
 def prox_derivative_z(z, g, c_ft):
     """D prox / d z: 1/(1 + g q''(xhat)), between 0 and 1."""
-    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     x = _root(z, g, c_ft)
     out = _prox_derivative_z(x, g, c_ft)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
@@ -398,7 +413,7 @@ def _prox_derivative_g(x, g, c_ft):
 
 def prox_derivative_g(z, g, c_ft):
     """D prox / d g: -q'(xhat)/(1 + g q''(xhat))."""
-    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     x = _root(z, g, c_ft)
     ratio = torch.abs(x / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
@@ -418,7 +433,7 @@ def _prox_derivative_c_ft(x, g, c_ft):
 
 def prox_derivative_c_ft(z, g, c_ft):
     """D prox / d c_ft: (g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2)."""
-    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     x = _root(z, g, c_ft)
     out = _prox_derivative_c_ft(x, g, c_ft)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
@@ -454,7 +469,7 @@ def _moreau_envelope(x, g, c_ft):
 
 def moreau_envelope(z, g, c_ft):
     """The Moreau envelope of q: min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat)."""
-    (z, g, c_ft), dtype = _prepare(z, g, c_ft)
+    (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     x = _root(z, g, c_ft)
     ratio = torch.abs(x / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
@@ -478,7 +493,7 @@ def _dual_map_derivative(t, c_ft):
 
 def dual_map_derivative(t, c_ft):
     """The slope of the inverse mirror map: d beta / d t = 2 c_ft cosh(2 t)."""
-    (t, c_ft,), dtype = _prepare(t, c_ft)
+    (t, c_ft,), dtype = _prepare(("t", "c_ft",), t, c_ft)
     ratio = torch.abs(2.0 * t).detach()
     far = ratio > 700.0
     out = _dual_map_derivative(*_keep(~(far), t, c_ft))
@@ -507,7 +522,7 @@ def _bregman(beta, beta0, c_ft):
 
 def bregman(beta, beta0, c_ft):
     """The Bregman divergence of q: D(beta, beta0) = q(beta) - q(beta0) - q'(beta0)(beta - beta0), the penalty of a fine-tuning that starts at beta0; |beta| and |beta0| up to 1e150 c_ft."""
-    (beta, beta0, c_ft,), dtype = _prepare(beta, beta0, c_ft)
+    (beta, beta0, c_ft,), dtype = _prepare(("beta", "beta0", "c_ft",), beta, beta0, c_ft)
     out = _bregman(beta, beta0, c_ft)
     out = torch.where(c_ft > 0, out, torch.nan)
     return out.to(dtype)
@@ -527,13 +542,178 @@ def _channel_offset(delta, u0, c_ft, g):
 
 def channel_offset(delta, u0, c_ft, g):
     """Zeta = z - a at u = u0 + delta: zeta = 2 c_ft cosh(u0 + delta/2) sinh(delta/2) + (g/2) delta, where a = z(u0)."""
-    (delta, u0, c_ft, g,), dtype = _prepare(delta, u0, c_ft, g)
+    (delta, u0, c_ft, g,), dtype = _prepare(("delta", "u0", "c_ft", "g",), delta, u0, c_ft, g)
     ratio = torch.abs(0.5 * delta + u0).detach()
     far = ratio > 700.0
     out = _channel_offset(*_keep(~(far), delta, u0, c_ft, g))
     out = torch.where(far, _channel_offset_far(*_keep(far, delta, u0, c_ft, g)), out)
     out = torch.where(c_ft > 0, out, torch.nan)
     return out.to(dtype)
+
+
+def _channel_moments(delta, u0, start, c_ft, g, s2, tau2):
+    t1 = s2 + tau2
+    t2 = 0.5 / t1
+    t3 = 0.5 * g
+    t4 = 0.5 * delta
+    t5 = 2.0 * c_ft * torch.sinh(t4) * torch.cosh(t4 + u0)
+    t6 = t3 * delta + t5
+    t7 = t6 * t6
+    t8 = 0.3989422804014327 / torch.sqrt(t1) * torch.exp(-(t2 * t7))
+    t9 = delta + u0
+    t10 = c_ft * torch.cosh(t9)
+    t11 = t8 * (t3 + t10)
+    t12 = t9 - start
+    t13 = 1.0 / t1
+    t14 = t13 * (s2 * (t5 - t3 * (u0 - start)) - t3 * tau2 * t12)
+    t15 = s2 * tau2 / t1 + t14 * t14
+    t16 = t11 * t15
+    t17 = t10 * t8
+    t18 = -(t2 * t12 * t6)
+    t19 = tau2 / t1
+    t20 = 2.0 * t14
+    t21 = t13 * (-(t2 * (t1 - t7)))
+    return (
+        t11,  # mass
+        t16,  # error
+        t17,  # dof
+        t3 * t8,  # slack
+        0.5 * t8 * t15 + t16 * t18 + t20 * (-(0.5 * t19 * t12)) * t11,  # error_g
+        (t20 * (t19 / t1 * t6) + t19 * t19) * t11 + t21 * t16,  # error_s2
+        t17 * t18,  # dof_g
+        t21 * t17,  # dof_s2
+    )
+
+
+def channel_moments(delta, u0, start, c_ft, g, s2, tau2):
+    """The saddle-point integrands: (mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2) of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6)."""
+    (delta, u0, start, c_ft, g, s2, tau2,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2",), delta, u0, start, c_ft, g, s2, tau2)
+    shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape)
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_moments(delta, u0, start, c_ft, g, s2, tau2))
+
+
+def _channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
+    t1 = 0.5 * delta
+    t2 = 2.0 * c_ft * torch.sinh(t1) * torch.cosh(t1 + u0)
+    t3 = 0.5 * g
+    t4 = delta + u0
+    t5 = t4 - start
+    t6 = s2 * (t2 - t3 * (u0 - start)) - t3 * tau2 * t5
+    t7 = t6 * t6
+    t8 = s2 + tau2
+    t9 = t8 * t8
+    t10 = s2 * tau2
+    t11 = 1.0 / t9 * t7 + t10 / t8
+    t12 = t3 * delta + t2
+    t13 = t12 * t12
+    t14 = 2.0 * s2 + 2.0 * tau2
+    t15 = torch.exp(-(1.0 / t14 * t13))
+    t16 = torch.cosh(t4)
+    t17 = torch.sqrt(t8)
+    t18 = 0.3989422804014327 / t17
+    t19 = t3 + c_ft * t16
+    t20 = torch.sinh(t4)
+    t21 = t9 * t17
+    t22 = 0.7978845608028654 * s2 / t21 * t19 * t6 * t15
+    t23 = t17 * t14
+    t24 = 0.7978845608028654 / t23 * t19 * t12 * t11 * t15
+    t25 = t17 * (t14 * t14)
+    t26 = t18 * t19 * (s2 / t8 - 2.0 / (t9 * t8) * t7 - t10 / t9 - g / t9 * t6 * t5) * t15 + 0.7978845608028654 / t25 * t19 * t13 * t11 * t15
+    t27 = t8 * t17
+    t28 = 0.3989422804014327 * g
+    t29 = 0.7978845608028654 * c_ft
+    t30 = t29 / t23 * t12 * t15
+    return (
+        t18 * t11 * t15 * t16 + t22 * t20 - t24 * t20,  # error_c
+        t24 - t22,  # error_a
+        t26 - 0.19947114020071635 / t27 * t19 * t11 * t15,  # error_tau2
+        t28 * tau2 / t21 * t19 * t6 * t15 + t28 / t23 * t19 * t12 * t11 * t15,  # error_start
+        t18 * t15 * t16 - t30 * t20 * t16,  # dof_c
+        t30 * t16,  # dof_a
+        t29 / t25 * t13 * t15 * t16 - 0.19947114020071635 * c_ft / t27 * t15 * t16,  # dof_tau2
+        0.3989422804014327 * c_ft * g / t23 * t12 * t15 * t16,  # dof_start
+    )
+
+
+def channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
+    """Derivatives of the saddle-point integrands: (error_c, error_a, error_tau2, error_start, dof_c, dof_a, dof_tau2, dof_start): error and dof of `channel_moments` along c_ft, a, tau2 and start at fixed u."""
+    (delta, u0, start, c_ft, g, s2, tau2,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2",), delta, u0, start, c_ft, g, s2, tau2)
+    shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape)
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2))
+
+
+def _channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
+    t1 = 0.5 * g
+    t2 = 0.5 * delta
+    t3 = t1 * delta + 2.0 * c_ft * torch.sinh(t2) * torch.cosh(t2 + u0)
+    t4 = t3 * t3
+    t5 = 2.0 * s2 + 2.0 * tau2
+    t6 = torch.exp(-(1.0 / t5 * t4))
+    t7 = delta + u0
+    t8 = torch.cosh(t7)
+    t9 = s2 + tau2
+    t10 = torch.sqrt(t9)
+    t11 = t1 + c_ft * t8
+    t12 = 0.7978845608028654 / (t10 * t5) * t11 * t3
+    t13 = 0.7978845608028654 / (t10 * (t5 * t5)) * t11 * t4 * t6 - 0.19947114020071635 / (t9 * t10) * t11 * t6
+    return (
+        0.3989422804014327 / t10 * t6 * t8 - t12 * t6 * torch.sinh(t7),  # mass_c
+        0.19947114020071635 / t10 * t6 - t12 * (t2 + 0.5 * u0 - 0.5 * start) * t6,  # mass_g
+        t13,  # mass_s2
+    )
+
+
+def channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
+    """Derivatives of the mass: (mass_c, mass_g, mass_s2): the mass of `channel_moments` along c_ft, g and s2 at fixed u."""
+    (delta, u0, start, c_ft, g, s2, tau2,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2",), delta, u0, start, c_ft, g, s2, tau2)
+    shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape)
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2))
+
+
+def _channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov):
+    t1 = 0.5 * g
+    t2 = delta + u0
+    t3 = t1 + c_ft * torch.cosh(t2)
+    t4 = torch.sinh(t2)
+    t5 = 0.5 * delta
+    t6 = torch.sinh(t5 + 0.5 * u0)
+    t7 = 2.0 * c_ft * torch.sinh(t5) * torch.cosh(t5 + u0)
+    t8 = t1 * delta + t7
+    t9 = torch.exp(-(1.0 / (2.0 * s2 + 2.0 * tau2) * (t8 * t8)))
+    t10 = s2 + tau2
+    t11 = torch.sqrt(t10)
+    t12 = 0.19947114020071635 * c_ft / t11
+    t13 = t7 - pt_gap - t1 * (u0 - start) - pt_cov / t10 * t8
+    return (
+        t12 * t3 * (t2 * t4 - 2.0 * (t6 * t6)) * t9,  # potential
+        t12 * t2 * t3 * t9 * t4,  # potential_slope
+        0.3989422804014327 / t11 * t3 * (pt_var + t13 * t13 - pt_cov * pt_cov / t10) * t9,  # forgetting
+    )
+
+
+def channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov):
+    """Integrands of the learned solution's observables: (potential, potential_slope, forgetting) as integrands over u: q(xhat), xhat q'(xhat) and (xhat - beta*_PT)^2, where beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x."""
+    (delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2", "pt_gap", "pt_var", "pt_cov",), delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov)
+    shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape, pt_gap.shape, pt_var.shape, pt_cov.shape)
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov))
+
+
+def _c_ft_sensitivities(beta_pt, c, lam, gamma):
+    t1 = 1.0 + lam
+    t2 = torch.sqrt(1.0 + 1.0 / (c * c) * (beta_pt * beta_pt))
+    return (
+        t1 / c * beta_pt / t2,  # c_ft_beta
+        t1 * (1.0 + 1.0 / t2),  # c_ft_c
+        c * (1.0 + t2),  # c_ft_lam
+        gamma,  # c_ft_gamma
+    )
+
+
+def c_ft_sensitivities(beta_pt, c, lam, gamma):
+    """Derivatives of the effective fine-tuning scale: (d/d beta_pt, d/d c, d/d lam, d/d gamma) of c_FT."""
+    (beta_pt, c, lam, gamma,), dtype = _prepare(("beta_pt", "c", "lam", "gamma",), beta_pt, c, lam, gamma)
+    shape = torch.broadcast_shapes(beta_pt.shape, c.shape, lam.shape, gamma.shape)
+    return tuple(torch.where((c > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _c_ft_sensitivities(beta_pt, c, lam, gamma))
 
 
 def _soft_error(theta, s2, tau2):
@@ -551,7 +731,7 @@ def _soft_error(theta, s2, tau2):
 
 def soft_error(theta, s2, tau2):
     """Error of the soft threshold: E (xhat - x)^2 for x ~ N(0, tau2) seen as z = x + sqrt(s2) N(0, 1) and soft-thresholded at theta."""
-    (theta, s2, tau2,), dtype = _prepare(theta, s2, tau2)
+    (theta, s2, tau2,), dtype = _prepare(("theta", "s2", "tau2",), theta, s2, tau2)
     out = _soft_error(theta, s2, tau2)
     out = torch.where(theta > 0, out, torch.nan)
     out = torch.where(s2 > 0, out, torch.nan)
@@ -564,7 +744,7 @@ def _soft_dof(theta, s2, tau2):
 
 def soft_dof(theta, s2, tau2):
     """Degrees of freedom of the soft threshold: Probability that |z| exceeds theta, z ~ N(0, s2 + tau2)."""
-    (theta, s2, tau2,), dtype = _prepare(theta, s2, tau2)
+    (theta, s2, tau2,), dtype = _prepare(("theta", "s2", "tau2",), theta, s2, tau2)
     out = _soft_dof(theta, s2, tau2)
     out = torch.where(theta > 0, out, torch.nan)
     out = torch.where(s2 > 0, out, torch.nan)
@@ -578,7 +758,7 @@ def _critical_alpha(threshold):
 
 def critical_alpha(threshold):
     """Samples at the l1 phase transition: delta(a) = n/D at the transition of basis pursuit, parametrised by the threshold a."""
-    (threshold,), dtype = _prepare(threshold)
+    (threshold,), dtype = _prepare(("threshold",), threshold)
     out = _critical_alpha(threshold)
     out = torch.where(threshold > 0, out, torch.nan)
     return out.to(dtype)
@@ -591,7 +771,7 @@ def _critical_ratio(threshold):
 
 def critical_ratio(threshold):
     """Sparsity at the l1 phase transition: rho(a) = nonzeros/n at the transition of basis pursuit."""
-    (threshold,), dtype = _prepare(threshold)
+    (threshold,), dtype = _prepare(("threshold",), threshold)
     out = _critical_ratio(threshold)
     out = torch.where(threshold > 0, out, torch.nan)
     return out.to(dtype)
@@ -607,7 +787,7 @@ def _ridge_mse(alpha, noise, power, penalty):
 
 def ridge_mse(alpha, noise, power, penalty):
     """Error of ridge regression: Marchenko-Pastur closed form for the penalty (penalty/2) beta^2; power = E beta*^2."""
-    (alpha, noise, power, penalty,), dtype = _prepare(alpha, noise, power, penalty)
+    (alpha, noise, power, penalty,), dtype = _prepare(("alpha", "noise", "power", "penalty",), alpha, noise, power, penalty)
     out = _ridge_mse(alpha, noise, power, penalty)
     out = torch.where(alpha > 0, out, torch.nan)
     return out.to(dtype)
@@ -620,7 +800,7 @@ def _minimum_norm_mse(alpha, noise, power):
 
 def minimum_norm_mse(alpha, noise, power):
     """Error of minimum-l2-norm interpolation: (1 - alpha) power + noise alpha/(1 - alpha) for alpha < 1."""
-    (alpha, noise, power,), dtype = _prepare(alpha, noise, power)
+    (alpha, noise, power,), dtype = _prepare(("alpha", "noise", "power",), alpha, noise, power)
     out = _minimum_norm_mse(alpha, noise, power)
     out = torch.where(alpha > 0, out, torch.nan)
     return out.to(dtype)
@@ -632,7 +812,7 @@ def _training_error(s2, pull, alpha):
 
 def training_error(s2, pull, alpha):
     """Mean squared training residual: s2 pull^2 / alpha with pull = ridge/g = alpha - dof."""
-    (s2, pull, alpha,), dtype = _prepare(s2, pull, alpha)
+    (s2, pull, alpha,), dtype = _prepare(("s2", "pull", "alpha",), s2, pull, alpha)
     out = _training_error(s2, pull, alpha)
     out = torch.where(alpha > 0, out, torch.nan)
     return out.to(dtype)
@@ -644,7 +824,7 @@ def _least_squares_s2(alpha, noise):
 
 def least_squares_s2(alpha, noise):
     """Channel noise of least squares: noise/(alpha - 1), for alpha > 1."""
-    (alpha, noise,), dtype = _prepare(alpha, noise)
+    (alpha, noise,), dtype = _prepare(("alpha", "noise",), alpha, noise)
     out = _least_squares_s2(alpha, noise)
     out = torch.where(alpha > 0, out, torch.nan)
     return out.to(dtype)

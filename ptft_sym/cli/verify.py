@@ -13,23 +13,25 @@ from ptft_sym.cli.output import AsJson, Quiet
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Kernels; all of them by default.", autocompletion=complete.kernels
-        ),
+        typer.Argument(metavar="[NAME]...", help="Kernels; all of them by default.", autocompletion=complete.kernels),
     ] = None,
-    points: Annotated[int, typer.Option(min=1, help="Seeded points per kernel, besides the adversarial ones.")] = 3000,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other points.")] = 0,
+    points: Annotated[int, typer.Option(help="Seeded points per kernel, besides the adversarial ones.")] = 3000,
+    seed: Annotated[int, typer.Option(help="Another seed (>= 0), other points.")] = 0,
     derivations: Annotated[bool, typer.Option(help="Check the derivations' steps as well (minutes).")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ):
     """Check kernels (and derivations) at 50 digits on this machine; exit code 1 if a contract is broken."""
     from numerics.codegen import files
+    from numerics.codegen.condition import several
     from numerics.codegen.formulas import formula
     from numerics.codegen.verify import measurable
+    from numerics.validate import check_count
     from ptft_sym.cli.output import emit, note
 
-    chosen = [formula(name).name for name in names] if names else list(measurable())
+    check_count("--points", points, 1)
+    check_count("--seed", seed, 0)
+    chosen = [formula(name).name for name in names] if names else [*measurable(), *several()]
     tell = (lambda text: None) if as_json else typer.echo
     found = {"kernels": [], "stale": None, "derivations": None, "broken": []}
     for name in chosen:
@@ -60,17 +62,16 @@ def _kernel(name: str, points: int, seed: int, tell) -> dict:
     from dataclasses import asdict
 
     from numerics.codegen import kernel
-    from numerics.codegen.verify import compare, implementations, measurable, truth
+    from numerics.codegen.findings import findings
 
     stages = kernel(name).passes.check()
     tell(f"{name}: {stages} comparisons of its passes at 50 digits agree")
     row = {"name": name, "passes_compared": stages, "measured": []}
-    if name not in measurable():
-        tell("    no contract in ulp over the whole domain")
-        return row
-    for one in compare(implementations(name), truth(name, points, seed)).values():
+    for one in findings(name, points, seed):
         tell(f"    {one}")
         row["measured"].append(asdict(one) | {"holds": one.holds})
+    if not row["measured"]:
+        tell("    no contract over the whole domain")
     return row
 
 

@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import numerics.kernels as kernels
-from numerics.codegen import kernel, names
+from numerics.codegen import BACKENDS, Kernel, kernel, names
+from numerics.codegen.export import source
 from numerics.codegen.formulas import FORMULAS
 
 ELEMENTWISE = [name for name, row in FORMULAS.items() if not row.outputs and row.measured]
@@ -161,8 +163,18 @@ def test_names_and_unknown_names():
         kernel("nope")
     with pytest.raises(ValueError, match="backend = 'fortran' is not allowed"):
         kernel("potential", "fortran")
-    with pytest.raises(ValueError, match="has no c backend"):
-        kernel("channel_moments", "c")
+
+
+def test_a_row_without_a_backend_refuses_it(monkeypatch):
+    monkeypatch.setitem(FORMULAS, "bregman", replace(FORMULAS["bregman"], backends=("numpy",)))
+    with pytest.raises(ValueError, match="kernel 'bregman' has no c backend; it has numpy"):
+        Kernel("bregman", "c")
+    with pytest.raises(ValueError, match="no torch backend for bregman"):
+        source(["potential", "bregman"], "torch")
+
+
+def test_every_kernel_has_every_backend():
+    assert {row.backends for row in FORMULAS.values()} == {BACKENDS}
 
 
 @pytest.mark.parametrize("rows", [1, 3, 700])
