@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations import channel_balance
 from derivations.channel import (
     along_g,
     along_s2,
@@ -250,8 +251,9 @@ def _extremes() -> list[Step]:
 
 def derive() -> Derivation:
     """The scalar channel."""
-    formulas = results()
-    steps = (*_estimator(), *_envelope(), *_prior(), *_integrals(), *_derivatives(), *_extremes())
+    formulas = results() | channel_balance.results()
+    averages = (*_integrals(), *_derivatives(), *channel_balance.steps())
+    steps = (*_estimator(), *_envelope(), *_prior(), *averages, *_extremes())
     return Derivation(
         "scalar_channel",
         "The scalar channel",

@@ -10,6 +10,7 @@ from numerics.codegen.formulas import FORMULAS
 from numerics.codegen.headers import header
 from numerics.codegen.passes import compile_formula
 from numerics.codegen.print_balls import print_balls
+from numerics.codegen.print_channel_table import print_channel_table
 from numerics.codegen.print_numpy import print_module
 from numerics.codegen.print_prox import print_solver
 
@@ -39,6 +40,7 @@ def files() -> dict[str, str]:
         trace.check()
         texts[f"{row.name}.py"] = print_module(row, trace, header(row, trace, "numpy"))
     texts["balls.py"] = print_balls()
+    texts["channel_table.py"] = print_channel_table()
     texts["_prox.py"] = print_solver()
     texts["torch_kernels.py"] = torch_module()
     return texts

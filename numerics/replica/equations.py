@@ -2,7 +2,8 @@
 
     F1 = log s2 - log[(noise + E (xhat - x)^2) / alpha],        F2 = E[1/(1 + g q'')] + ridge/g - alpha  (scaled)
 
-in the unknowns (log s2, log g). Every expectation comes from the generated channel integrands.
+in the unknowns (log s2, log g). Every expectation comes from generated kernels: even components (a = start = 0) from
+shared tables, the others from the channel integrands on nodes of their own.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from numerics.kernels import channel_moments
+from numerics.kernels.channel_table import combine
 from numerics.replica.mixture import Mixture
 from numerics.replica.quadrature import STEP, integrate_rows, invert
+from numerics.replica.tables import covered, even_sums
 
 __all__ = ["Linearisation", "Moments", "Settings", "channel_rows", "linearise", "moments"]
 
@@ -21,7 +24,6 @@ __all__ = ["Linearisation", "Moments", "Settings", "channel_rows", "linearise", 
 class Moments(NamedTuple):
     """Expectations over the scalar channel, each of shape (settings,), and derivatives in (log g, log s2)."""
 
-    mass: np.ndarray
     error: np.ndarray
     dof: np.ndarray
     slack: np.ndarray
@@ -43,10 +45,34 @@ def channel_rows(mixture: Mixture, s2: np.ndarray, g: np.ndarray) -> tuple[tuple
 
 def moments(mixture: Mixture, s2: np.ndarray, g: np.ndarray, step: float = STEP) -> Moments:
     """Channel expectations at (s2, g), arrays of shape (settings,); see :class:`Moments`."""
+    tau2, c = mixture.tau2.T, mixture.c.T  # (components, settings): what varies most comes last
+    root = np.sqrt(tau2 + s2)
+    p, q = c / root, 0.5 * g / root
+    even = covered(p, q)
+    if mixture.a.any() or mixture.start.any():
+        even = even & ((mixture.a == 0.0) & (mixture.start == 0.0)).T
+    if even.all():
+        sums = even_sums(p.reshape(-1), q.reshape(-1), step)
+        values = combine(sums.reshape(-1, *p.shape), p, q, s2, tau2)
+    else:
+        values = _by_kind(mixture, s2, g, p, q, even, step)
+    weight = mixture.weight.T
+    return Moments(*(np.add.reduce(value * weight, 0) for value in values))
+
+
+def _by_kind(mixture, s2, g, p, q, even, step) -> np.ndarray:
+    """The moments, shape (moments, components, settings), where some rows need nodes of their own."""
     rows, shape = channel_rows(mixture, s2, g)
-    values = integrate_rows(channel_moments, *rows, step=step).reshape(-1, *shape)
-    mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2 = np.sum(values * mixture.weight, axis=-1)
-    return Moments(mass, error, dof, slack, g * error_g, s2 * error_s2, g * dof_g, s2 * dof_s2)
+    even = np.broadcast_to(even, p.shape).T.reshape(-1)
+    other = [field[~even] for field in rows]
+    _, error, dof, slack, error_g, error_s2, dof_g, dof_s2 = integrate_rows(channel_moments, *other, step=step)
+    g_row, s2_row = other[4], other[5]
+    values = np.empty((len(Moments._fields), len(even)))
+    values[:, ~even] = error, dof, slack, g_row * error_g, s2_row * error_s2, g_row * dof_g, s2_row * dof_s2
+    if even.any():
+        own = [field.T.reshape(-1)[even] for field in (p, q)]
+        values[:, even] = combine(even_sums(*own, step), *own, rows[5][even], rows[6][even])
+    return values.reshape(-1, *shape).transpose(0, 2, 1)
 
 
 class Settings(NamedTuple):
