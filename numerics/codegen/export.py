@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +13,7 @@ from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox_port
 from numerics.codegen.formulas import FORMULAS, Formula, formula
 from numerics.codegen.headers import header
 from numerics.codegen.passes import Trace, compile_formula
+from numerics.codegen.program import UnsupportedNode
 
 __all__ = ["c_header", "execute", "source", "torch_module", "user_source"]
 
@@ -36,16 +38,31 @@ def comment(names: list[str], backend: str) -> str:
     return "\n\n".join(heads) + "\n"
 
 
+@contextmanager
+def _naming(backend: str):
+    """An unsupported node is reported with the backend it was asked on."""
+    try:
+        yield
+    except UnsupportedNode as error:
+        raise UnsupportedNode(f"{error} (backend {backend})") from None
+
+
 def source(names: list[str], backend: str, header_name: str = C_HEADER) -> str:
     """The text of a self-contained module (or C source) with these kernels.
 
     header_name is what a C source includes.
 
-    Raises ValueError for an unknown name or a backend that one of the kernels does not have.
+    Raises ValueError for an unknown name or a backend that one of the kernels does not have, and UnsupportedNode naming
+    the node and the backend for an expression that cannot be printed there.
     """
     lacking = [name for name in names if backend not in formula(name).backends]
     if lacking:
         raise ValueError(f"no {backend} backend for {', '.join(lacking)}")
+    with _naming(backend):
+        return _source(names, backend, header_name)
+
+
+def _source(names: list[str], backend: str, header_name: str) -> str:
     head = comment(names, backend)
     if backend == "numpy":
         return _numpy_file([print_numpy.print_body(formula(name), trace_of(name)) for name in names], head)
@@ -142,7 +159,15 @@ def _private(body: str) -> str:
 
 
 def user_source(name: str, trace: Trace, backend: str) -> tuple[str, str]:
-    """(source, header) for a person's own expression; the header is empty but for C."""
+    """(source, header) for a person's own expression; the header is empty but for C.
+
+    Raises UnsupportedNode naming the node and the backend for what cannot be printed there.
+    """
+    with _naming(backend):
+        return _user_source(name, trace, backend)
+
+
+def _user_source(name: str, trace: Trace, backend: str) -> tuple[str, str]:
     head = f"{name}: generated from {trace.stages[0].expression}\n"
     if backend == "numpy":
         return _numpy_file([print_numpy.print_user(name, trace)], head), ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sympy as sp
 
 from numerics.codegen.passes import Trace
-from numerics.codegen.program import lower
+from numerics.codegen.program import FUNCTIONS, UnsupportedNode, lower
 from numerics.codegen.text import Dialect, statements
 
 __all__ = ["MPMATH", "print_function", "print_module", "print_root", "print_root_function"]
@@ -26,25 +26,25 @@ _CALLS = {
 }  # fmt: skip
 
 
+_CONSTANTS = {sp.pi: "pi", sp.E: "e", sp.EulerGamma: "euler", sp.Catalan: "catalan", sp.GoldenRatio: "phi"}
+_SIGNS = {sp.Mul: " * ", sp.Add: " + ", sp.Pow: " ** "}
+
+
 def exact(number: sp.Expr) -> str:
-    """A number as an mpmath expression, exact whatever the precision."""
+    """A number as an mpmath expression, exact whatever the precision (a Float is the binary number it holds)."""
     if number.is_Integer:
         return f"mp.mpf({number})"
+    if number.is_Float:
+        return exact(sp.Rational(number))
     if number.is_Rational:
         return f"(mp.mpf({number.p}) / {number.q})"
-    if number is sp.pi:
-        return "mp.pi"
-    if number is sp.E:
-        return "mp.e"
-    if number.is_Mul:
-        return "(" + " * ".join(exact(part) for part in number.args) + ")"
-    if number.is_Add:
-        return "(" + " + ".join(exact(part) for part in number.args) + ")"
-    if number.is_Pow:
-        return f"({exact(number.base)} ** {exact(number.exp)})"
-    if isinstance(number, (sp.log, sp.exp)):
-        return f"mp.{type(number).__name__}({exact(number.args[0])})"
-    raise TypeError(f"the mpmath printer cannot write the number {number}")
+    if number in _CONSTANTS:
+        return f"mp.{_CONSTANTS[number]}"
+    if type(number) in _SIGNS:
+        return "(" + _SIGNS[type(number)].join(map(exact, number.args)) + ")"
+    if type(number) in FUNCTIONS:
+        return _CALLS[FUNCTIONS[type(number)]].format(*map(exact, number.args))
+    raise UnsupportedNode(f"the mpmath printer cannot write the number {number}")
 
 
 def _horner(x: str, coefficients: list[str]) -> str:

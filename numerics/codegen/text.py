@@ -8,6 +8,7 @@ evaluation of the program, because floating-point addition is not associative.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -36,8 +37,13 @@ class Dialect:
 
 
 def decimal(number: sp.Expr) -> str:
-    """The shortest text that reads back as the double nearest to an exact number."""
-    value = number.p / number.q if number.is_Rational else float(number.evalf(60))
+    """The shortest text that reads back as the double nearest to an exact number.  UnsupportedNode beyond them."""
+    try:
+        value = number.p / number.q if number.is_Rational else float(number.evalf(60))
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise UnsupportedNode(f"no double is near the number {number.evalf(5)}")
     return repr(value)
 
 

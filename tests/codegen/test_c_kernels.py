@@ -13,6 +13,7 @@ from numerics.codegen import generate, kernel
 from numerics.codegen.compile_c import build
 from numerics.codegen.export import c_header, source
 from numerics.codegen.formulas import FORMULAS
+from numerics.codegen.table import c_ratio
 from numerics.codegen.verify import measurable
 
 pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="no C compiler")
@@ -94,3 +95,9 @@ def test_a_person_can_use_c_keywords_and_library_names():
         sp.Piecewise((sp.sign(x) * sp.Abs(x) ** sp.Rational(3, 2), x < 2), (sp.Max(x, 3), True)), [x], "c", name="both"
     )
     assert both([-4.0, 1.0, 2.5, 7.0]).tolist() == [-8.0, 1.0, 3.0, 7.0]
+
+
+@pytest.mark.slow
+def test_the_potential_costs_what_its_two_calls_cost():
+    """At most 1.5 times a loop with one asinh and one sinh, same compiler and flags: the best of five medians."""
+    assert min(c_ratio("potential") for _ in range(5)) <= 1.5
