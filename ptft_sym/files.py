@@ -52,8 +52,14 @@ def output_file(name, endings=None, force=False):
 
 
 def _refuse_unwritable(folder):
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"the folder {folder.absolute()} is not writable: say with --out where results may go")
+    """By trying: permissions say nothing about read-only disks, and nothing at all to root."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        raise PermissionError(
+            f"the folder {folder.absolute()} is not writable: say with --out where results may go"
+        ) from None
 
 
 def refuse_folder(out, force=False, default=None):

@@ -13,7 +13,7 @@ __all__ = ["DiagonalNetwork", "check_device"]
 def check_device(device: str | torch.device) -> torch.device:
     """The torch device, or a ValueError where this torch or this machine does not have it."""
     try:
-        torch.empty(1, device=device)
+        torch.ones(1, device=device).cpu()  # "meta" makes tensors, but without numbers in them
     except (AssertionError, RuntimeError) as error:
         text = str(error).splitlines()[0]
         raise ValueError(f"device = {str(device)!r} is not available to torch here: {text}") from None

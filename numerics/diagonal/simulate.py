@@ -161,6 +161,8 @@ def _solver(method: str, init: Initialization, ridge: float, options: dict) -> C
     if method == "exact":
         return lambda cells: [solve_exact(cell, init, ridge) for cell in cells]
     if method == "flow":
+        if unknown := sorted(options.keys() - {"stop", "rtol"}):
+            raise TypeError(f"method 'flow' has no option {unknown[0]!r}: it has stop and rtol")
         return lambda cells: [solve_flow(cell, init, **options) for cell in cells]
     from numerics.diagonal.descent import solve_descent
 

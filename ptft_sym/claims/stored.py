@@ -8,12 +8,17 @@ from ptft_sym.claims import Evidence
 
 __all__ = ["PAGE", "read"]
 
-PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "nonlinear.md"
+_HERE = Path(__file__).resolve()
+#: In a checkout where the experiments write it, in an installed package the copy that setup.py puts beside this file.
+PAGE = next(
+    (p for p in (_HERE.parents[2] / "benchmarks" / "nonlinear.md", _HERE.with_name("nonlinear.md")) if p.exists()),
+    _HERE.parents[2] / "benchmarks" / "nonlinear.md",
+)
 _SAYS = {"supported": True, "not supported": False}
 
 
 def read(claim: str, page: Path | None = None) -> list[Evidence]:
-    """Evidence for C12, C13 or C14; empty where the experiments are not there (an installed package has no benchmarks).
+    """Evidence for C12, C13 or C14; empty where no results are stored.
 
     Single comparisons scatter, so one that goes the other way does not decide the claim: the summary of each section
     does, and it is open unless all of its comparisons that say something agree.

@@ -2,7 +2,7 @@
 
 `ptft --help` reads the table alone. A command lives in `ptft_sym/cli/<module>.py` as a function `command` with Typer
 annotations. Whatever a command refuses (ValueError, a missing file, ...) reaches the user as one sentence on stderr
-and exit code 2; PTFT_TRACEBACK=1 shows the traceback instead.
+and exit code 2; PTFT_TRACEBACK=1 shows the traceback instead. Options, exit codes and JSON documents: docs/cli.md.
 """
 
 import os
@@ -59,9 +59,9 @@ def load(name):
 
 def _show_version(asked: bool):
     if asked:
-        from ptft_sym import __version__
+        from ptft_sym.version import describe
 
-        typer.echo(f"ptft_sym {__version__}")
+        typer.echo(f"ptft_sym {describe()}")
         raise typer.Exit()
 
 
@@ -70,7 +70,9 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=
 
 @app.callback()
 def root(
-    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and the git revision."
+    ),
 ):
     """How pretraining shapes the inductive bias of fine-tuning: theory, predictions, exact simulations."""
 
@@ -82,6 +84,8 @@ def main(args=None):
     except BrokenPipeError:  # `ptft ... | head`: the reader has left, which is no error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except KeyboardInterrupt:  # before or after the parser, which does the same
+        sys.exit(130)
     except USER_ERRORS as error:
         if os.environ.get("PTFT_TRACEBACK") or not _is_sentence(error):
             raise

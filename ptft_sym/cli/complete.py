@@ -27,7 +27,7 @@ def kernels(incomplete: str):
 def claims(incomplete: str):
     from ptft_sym.claims.statements import STATEMENTS
 
-    return _fitting(STATEMENTS, incomplete.upper())
+    return _fitting(STATEMENTS, incomplete)
 
 
 def backends(incomplete: str):

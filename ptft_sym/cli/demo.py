@@ -17,19 +17,22 @@ WRITTEN = ("curves.png", "digits.png", "points.csv", "regimes.png", "report.md")
 def command(
     out: Annotated[str | None, typer.Option(help="Folder for the results (default: a new ptft-demo).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace results in a folder that is not empty.")] = False,
-    seeds: Annotated[int, typer.Option(help="Simulations per point.", min=2, max=1000)] = 12,
-    draws: Annotated[int, typer.Option(help="Choices of the digits' fine-tuning images.", min=2)] = 20,
+    seeds: Annotated[int, typer.Option(help="Simulations per point, in [2, 1000].")] = 12,
+    draws: Annotated[int, typer.Option(help="Choices of the digits' fine-tuning images, at least 2.")] = 20,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ):
     """Derive, load the kernels, predict, simulate at finite dimension, compare: tables, figures, report.md."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # NumPy is not loaded yet; on matrices of this size threads mostly wait
+    from numerics.validate import check_count
     from ptft_sym import report
     from ptft_sym.cli.output import console as new_console
     from ptft_sym.cli.output import emit
     from ptft_sym.files import refuse_folder, result_folder, write_text
 
+    check_count("--seeds", seeds, 2, 1000)
+    check_count("--draws", draws, 2)
     begun = time.perf_counter()
     refuse_folder(out, force, "ptft-demo")
     results = _run(new_console(stderr=as_json, quiet=quiet), seeds, draws)

@@ -31,7 +31,7 @@ def command(
     scan: Annotated[str | None, typer.Option(
         help="'lam': solve over lam too, and plot.", metavar="lam", autocompletion=complete.scanned
     )] = None,
-    draw: Annotated[int, typer.Option(help="Which fine-tuning images the digits example takes.", min=0)] = 0,
+    draw: Annotated[int, typer.Option(help="Which fine-tuning images the digits example takes, >= 0.")] = 0,
     out: Annotated[str | None, typer.Option(help="Folder for the results (default: a new ptft-finetune).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace results in a folder that is not empty.")] = False,
     as_json: AsJson = False,
@@ -41,9 +41,11 @@ def command(
     Without files: scikit-learn's digits, 3 against 8 and then 3 against 5 from six images.
     """
     import ptft_sym as pt
+    from numerics.validate import check_count
     from ptft_sym import finetuning
     from ptft_sym.files import refuse_folder, result_folder
 
+    check_count("--draw", draw, 0)
     if scan not in (None, "lam"):
         raise ValueError(f"--scan {scan}: only 'lam' can be scanned")
     refuse_folder(out, force, "ptft-finetune")

@@ -53,7 +53,7 @@ def command(
     }
     makers = {"regimes": _regimes, "phases": _phases}
     if what not in makers:
-        raise ValueError(f"{what!r}: say 'regimes' or 'phases'")
+        raise ValueError(f"{what!r} is no map: say 'regimes' or 'phases'")
     if value not in VALUES or (what == "phases" and value != "regime"):
         raise ValueError(f"--value {value}: choose among {', '.join(VALUES)}, for a map of regimes only")
     check_number("--tolerance", tolerance, 0.0, 0.5, open_low=True, open_high=True)

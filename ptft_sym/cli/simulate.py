@@ -10,6 +10,9 @@ import typer
 from ptft_sym.cli import complete
 from ptft_sym.cli.output import AsJson, Quiet
 
+#: method -> its own options; those of one method mean nothing to another
+SPECIAL = {"exact": ("device",), "flow": ("stop",), "gd": ("stop", "lr", "momentum", "batch_size", "device")}
+
 
 def command(
     rho_pt: Annotated[float, typer.Option(help="Share of dimensions active in pretraining.")] = 0.1,
@@ -20,7 +23,7 @@ def command(
     gamma: Annotated[float, typer.Option(help="Readout re-initialisation before fine-tuning, >= 0.")] = 0.0,
     alpha: Annotated[str, typer.Option(help="START:STOP:COUNT, or numbers separated by commas.")] = "0.05:0.5:10",
     dim: Annotated[str, typer.Option(help="Dimension D; several, with commas, extrapolate in 1/D.")] = "500",
-    seeds: Annotated[int, typer.Option(help="Seeds per point: 0, 1, ..., SEEDS-1.", min=1)] = 8,
+    seeds: Annotated[int, typer.Option(help="Seeds per point: 0, 1, ..., SEEDS-1.")] = 8,
     method: Annotated[
         str,
         typer.Option(
@@ -31,11 +34,13 @@ def command(
     noise: Annotated[float, typer.Option(help="Variance of the label noise in fine-tuning.")] = 0.0,
     noise_pt: Annotated[float, typer.Option(help="The same in pretraining.")] = 0.0,
     ridge: Annotated[float, typer.Option(help="Weight of the potential (exact only); 0: gradient flow.")] = 0.0,
-    stop: Annotated[float | None, typer.Option(help="gd: train MSE to stop at; flow: relative residual.")] = None,
-    lr: Annotated[float | None, typer.Option(help="gd: learning rate on (1/2n)||y - X beta||^2.")] = None,
+    stop: Annotated[
+        float | None, typer.Option(help="gd: train MSE to stop at, > 0; flow: relative residual in (0, 1).")
+    ] = None,
+    lr: Annotated[float | None, typer.Option(help="gd: learning rate on (1/2n)||y - X beta||^2, > 0.")] = None,
     momentum: Annotated[float | None, typer.Option(help="gd: heavy-ball momentum in [0, 1).")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="gd: rows per step (default: all).")] = None,
-    device: Annotated[str | None, typer.Option(help="gd: torch device, for example cuda.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="gd: rows per step, at most n (default: all).")] = None,
+    device: Annotated[str | None, typer.Option(help="gd, exact: torch device, for example cuda.")] = None,
     store: Annotated[str | None, typer.Option(help="Folder that keeps finished cells; run again to resume.")] = None,
     out: Annotated[list[str] | None, typer.Option(help="File(s) to write: .csv, .nc, .png, .svg or .pdf.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -44,6 +49,7 @@ def command(
 ):
     """Learn the task at dimension D over seeds (exactly, unless told otherwise) and compare with the replica theory."""
     import ptft_sym as pt
+    from numerics.validate import check_count
     from ptft_sym.cli.curve import WRITERS, ratios
     from ptft_sym.cli.output import emit, note
     from ptft_sym.files import output_file
@@ -58,6 +64,8 @@ def command(
     shared = {"alpha_pt": alpha_pt, "noise": noise, "noise_pt": noise_pt, "ridge": ridge}
     special = {"stop": stop, "lr": lr, "momentum": momentum, "batch_size": batch_size, "device": device}
     special = {name: value for name, value in special.items() if value is not None}
+    check_count("--seeds", seeds, 1)
+    _check_special(method, special, alpha_pt, noise_pt)
     runs = _simulate(task, init, at, dims, seeds, stages, method, store, shared | special, quiet)
     predict = lambda where: pt.generalization_curve(task, init, where, **shared)  # noqa: E731
     found = document(predict(at), runs, method, seeds)
@@ -71,13 +79,26 @@ def command(
         typer.echo(f"written: {path}")
 
 
+def _check_special(method, special, alpha_pt, noise_pt):
+    """Refuse what belongs to another method or to another kind of pretraining."""
+    from numerics.validate import check_number
+
+    for name in special:
+        if method in SPECIAL and name not in SPECIAL[method]:
+            own = ", ".join("--" + n.replace("_", "-") for n in SPECIAL[method])
+            raise ValueError(f"method {method!r} has no option {name!r}: it takes {own}")
+    check_number("--noise-pt", noise_pt, 0.0)
+    if alpha_pt is None and noise_pt != 0.0:
+        raise ValueError(f"--noise-pt {noise_pt:g} needs --alpha-pt: perfect pretraining must have noise_pt = 0")
+
+
 def _dims(text):
     try:
         dims = sorted({int(part) for part in text.split(",")})
     except ValueError:
         dims = []
     if not dims or dims[0] < 1:
-        raise ValueError(f"--dim {text}: give a positive integer, or several separated by commas")
+        raise ValueError(f"--dim {text}: give a positive integer in [1, 10000000], or several separated by commas")
     return dims
 
 
