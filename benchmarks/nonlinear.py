@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from numerics.networks.claims import FAMILIES, comparisons, grid, judge  # noqa: E402
+from numerics.networks.downloads import fetch  # noqa: E402
 from numerics.networks.store import key, run_missing  # noqa: E402
 
 TABLE_HEAD = "| comparison | effect | s.e. | 95 % interval | p (Holm) | seeds | verdict |\n" + 7 * "|---" + "|"
@@ -128,6 +129,7 @@ def main(argv=None):
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--scale", choices=("quick", "paper"), default="quick")
     parser.add_argument("--data", help="folder of CIFAR-100, python version (paper scale)")
+    parser.add_argument("--download", action="store_true", help="fetch CIFAR-100 into --data (extra vision)")
     parser.add_argument("--device", help="cpu, cuda, ... (default: the preset's)")
     parser.add_argument("--steps", type=int, help="at most this many steps a stage: to see that everything runs")
     parser.add_argument("--batch", type=int, help="at most this many rows a step: likewise")
@@ -138,6 +140,10 @@ def main(argv=None):
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args(argv)
     torch.set_num_threads(arguments.threads)
+    if arguments.download:
+        if arguments.data is None:
+            parser.error("--download needs --data, where CIFAR-100 is to be")
+        fetch("cifar100", arguments.data)
     store = arguments.store or ROOT / "build" / f"nonlinear-{arguments.scale}"
     cells, rows = [], []
     for family in arguments.only or FAMILIES:

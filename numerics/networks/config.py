@@ -6,6 +6,7 @@
     width = 8
     [data]                  # arguments of load and two_stage, modular_stages or teacher_stages
     n_ft = 30
+    download = true         # fetch cifar100 or svhn into `path`; without it nothing is downloaded
     [pretrain]              # fields of TrainConfig
     max_steps = 300
     [finetune]
@@ -26,10 +27,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from numerics.networks.checks import check_experiment
+from numerics.networks.downloads import DOWNLOADABLE
 from numerics.networks.experiment import Experiment, Intervention
 from numerics.networks.presets import preset
 from numerics.networks.training import TrainConfig
-from numerics.validate import check_count
+from numerics.validate import check_count, check_flag
 
 __all__ = ["Plan", "plan_from", "quick_plan", "read_plan"]
 
@@ -37,10 +40,11 @@ SECTIONS = ("seeds", "scale", "model", "data", "pretrain", "finetune", "variant"
 
 
 class Plan(NamedTuple):
-    """Variants (name, experiment) to be run for every seed."""
+    """Variants (name, experiment) to be run for every seed, and the data sets (name, path) to be fetched before."""
 
     variants: list[tuple[str, Experiment]]
     seeds: list[int]
+    downloads: tuple[tuple[str, str], ...] = ()
 
 
 QUICK = {
@@ -62,15 +66,16 @@ QUICK = {
 }  # fmt: skip
 
 
-def quick_plan(kind: str, seeds: int = 2) -> Plan:
+def quick_plan(kind: str, seeds: int = 2, device: str | None = None) -> Plan:
     """The embedded comparison of a kind: under a minute for one seed on one core."""
     if kind not in QUICK:
         raise ValueError(f"kind = {kind!r} is not allowed: it must be one of {', '.join(QUICK)}")
-    return plan_from({"seeds": list(range(check_count("seeds", seeds))), "variant": QUICK[kind]}, kind)
+    content = {"seeds": list(range(check_count("seeds", seeds))), "variant": QUICK[kind]}
+    return plan_from(content, kind, device=device)
 
 
-def read_plan(path: str | Path, kind: str) -> Plan:
-    """The plan in a TOML file.
+def read_plan(path: str | Path, kind: str, **options) -> Plan:
+    """The plan in a TOML file; ``options`` as :func:`plan_from`.
 
     Raises
     ------
@@ -81,23 +86,29 @@ def read_plan(path: str | Path, kind: str) -> Plan:
     if not path.is_file():
         raise FileNotFoundError(f"--config {path}: there is no such file")
     try:
-        return plan_from(tomllib.loads(path.read_text(encoding="utf-8")), kind)
+        return plan_from(tomllib.loads(path.read_text(encoding="utf-8")), kind, **options)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a TOML file ({error})") from None
     except (ValueError, TypeError) as error:
         raise type(error)(f"{path}: {error}") from None
 
 
-def plan_from(content: Mapping, kind: str) -> Plan:
-    """The plan that a parsed file describes; unknown entries are refused by name."""
+def plan_from(content: Mapping, kind: str, *, device: str | None = None, download: bool = False) -> Plan:
+    """The plan that a parsed file describes; unknown entries are refused by name.
+
+    ``device`` replaces that of both stages; ``download`` is the entry of that name in ``[data]``.
+    """
     _known("the file", content, SECTIONS)
-    base = preset(kind, content.get("scale", "quick"), _table(content, "data").get("path"))
+    data = _table(content, "data") | ({"download": True} if download else {})
+    base = preset(kind, content.get("scale", "quick"), data.get("path"), device)
+    where = {} if device is None else {"device": device}
     base = replace(
-        base, model={**base.model, **_table(content, "model")}, data={**base.data, **_table(content, "data")},
-        pt=_stage(base.pt, content, "pretrain"), ft=_stage(base.ft, content, "finetune"),
+        base, model={**base.model, **_table(content, "model")}, data={**base.data, **data},
+        pt=replace(_stage(base.pt, content, "pretrain"), **where),
+        ft=replace(_stage(base.ft, content, "finetune"), **where),
     )  # fmt: skip
     rows = content.get("variant", [{"name": "pretrained"}, {"name": "scratch", "scratch": True}])
-    if not isinstance(rows, list) or not rows:
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
         raise ValueError("variant must be an array of tables: [[variant]]")
     names = [row.get("name", f"variant {i}") for i, row in enumerate(rows)]
     if len(set(names)) != len(names):
@@ -105,17 +116,36 @@ def plan_from(content: Mapping, kind: str) -> Plan:
     seeds = content.get("seeds", [0, 1, 2])
     if not isinstance(seeds, list) or not seeds or len(set(seeds)) != len(seeds):
         raise ValueError(f"seeds = {seeds!r} is not allowed: it must be a list of different integers")
-    return Plan(
-        [(str(name), _variant(base, row)) for name, row in zip(names, rows, strict=True)],
-        [check_count("seeds", s, 0) for s in seeds],
-    )
+    seeds = [check_count("seeds", s, 0) for s in seeds]
+    variants, downloads = [], {}
+    for name, row in zip(names, rows, strict=True):
+        experiment, wanted = _without_download(_variant(base, row))
+        check_experiment(experiment, [path for _, path in wanted])
+        variants.append((str(name), experiment))
+        downloads |= dict.fromkeys(wanted)
+    return Plan(variants, seeds, tuple(downloads))
+
+
+def _without_download(experiment: Experiment) -> tuple[Experiment, list[tuple[str, str]]]:
+    """Where data came from is no part of an experiment: the entry goes, what it asks for is listed."""
+    data = dict(experiment.data)
+    if not check_flag("download", data.pop("download", False)):
+        return replace(experiment, data=data), []
+    places = [(data.get(f"{stage}name"), data.get(f"{stage}path")) for stage in ("", "ft_")]
+    wanted = [(name, path) for name, path in places if name in DOWNLOADABLE]
+    if not wanted:
+        raise ValueError(f"download = true is not allowed: no stage has name {' or '.join(map(repr, DOWNLOADABLE))}")
+    for name, path in wanted:
+        if path is None:
+            raise ValueError(f"name = {name!r} needs path: say where the download is to be")
+    return replace(experiment, data=data), wanted
 
 
 def _variant(base: Experiment, row: Mapping) -> Experiment:
     _known("[[variant]]", row, ("name", "model", "data", *(f.name for f in fields(Intervention))))
     options = {k: v for k, v in row.items() if k not in ("name", "model", "data")}
     return replace(
-        base, model={**base.model, **row.get("model", {})}, data={**base.data, **row.get("data", {})},
+        base, model={**base.model, **_table(row, "model")}, data={**base.data, **_table(row, "data")},
         intervention=Intervention(**options),
     )  # fmt: skip
 

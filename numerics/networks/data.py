@@ -1,7 +1,8 @@
 """Data sets by name or by path, as arrays; deterministic splits and the two-stage tasks made from them.
 
 Embedded: ``digits`` (scikit-learn, 8x8) and generated modular arithmetic. A person's own: CIFAR-100 and SVHN in the
-formats their authors publish, a folder of images with one subfolder a class, an ``.npz``. Nothing is ever downloaded.
+formats their authors publish, a folder of images with one subfolder a class, an ``.npz``. Nothing is downloaded unless
+``download=True`` asks for it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from numerics.networks.downloads import DOWNLOADABLE, fetch, place_of
 from numerics.networks.formats import read_cifar100, read_folder, read_npz, read_svhn
-from numerics.validate import check_count
+from numerics.validate import check_count, check_flag
 
 __all__ = ["Dataset", "Stage", "TwoStage", "load", "modular", "modular_stages", "select", "split", "two_stage"]
+
+
+SOURCES = ("digits", "cifar100", "svhn", "npz", "folder")
 
 
 class Dataset(NamedTuple):
@@ -43,15 +48,19 @@ class TwoStage(NamedTuple):
     ft: Stage
 
 
-def load(name: str, path: str | Path | None = None, size: int | None = None) -> Dataset:
+def load(
+    name: str, path: str | Path | None = None, size: int | None = None, *, download: bool = False
+) -> Dataset:
     """A data set by name.
 
     Parameters
     ----------
     name : "digits", "cifar100", "svhn", "folder" or "npz".
     path : file or folder of everything but "digits": ``cifar-100-python`` or its ``train``/``test`` file; a
-        ``*_32x32.mat``; a folder with a subfolder for each class; an ``.npz`` with ``x`` and ``y``.
+        ``*_32x32.mat``; a folder with a subfolder for each class; an ``.npz`` with ``x`` and ``y``. For the first two
+        also the folder that holds them.
     size : height and width for "folder", to which its images are resized (default 32).
+    download : fetch "cifar100" or "svhn" into ``path`` with torchvision (extra ``vision``) if it is not there.
 
     Raises
     ------
@@ -60,14 +69,18 @@ def load(name: str, path: str | Path | None = None, size: int | None = None) -> 
     FileNotFoundError, ImportError
         With a sentence, when a file or an extra is missing.
     """
+    download = check_flag("download", download)
     readers = {"cifar100": read_cifar100, "svhn": read_svhn, "npz": read_npz}
-    if name == "digits":
+    if name == "digits" and not download:
         return _digits()
-    if name not in (*readers, "folder"):
-        raise ValueError(f"name = {name!r} is not allowed: it must be one of digits, {', '.join(readers)}, folder")
+    if download and name not in DOWNLOADABLE:
+        raise ValueError(f"name = {name!r} is not allowed with download: it must be one of {', '.join(DOWNLOADABLE)}")
+    if name not in SOURCES:
+        raise ValueError(f"name = {name!r} is not allowed: it must be one of {', '.join(SOURCES)}")
     if path is None:
-        raise ValueError(f"name = {name!r} needs path: nothing is downloaded, say where your copy is")
-    path = Path(path)
+        words = "say where it is to be" if download else "nothing is downloaded, say where your copy is"
+        raise ValueError(f"name = {name!r} needs path: {words}")
+    path = fetch(name, path) if download else place_of(name, path)
     if not path.exists():
         raise FileNotFoundError(f"{name}: there is no {path}")
     x, y, classes = (

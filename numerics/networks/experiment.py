@@ -26,7 +26,7 @@ from numerics.networks.resnet import ResNet
 from numerics.networks.training import FitReport, TrainConfig, evaluate, fit
 from numerics.networks.transformer import Transformer
 from numerics.task import Initialization
-from numerics.validate import check_count, check_number
+from numerics.validate import check_count, check_flag, check_number
 
 __all__ = ["KINDS", "Experiment", "Intervention", "run"]
 
@@ -61,6 +61,9 @@ class Intervention:
             raise ValueError(f"variant = {self.variant!r} is not allowed: it must be 'preserve', 'plain' or 'affine'")
         if self.variant != "preserve" and self.kappa != 1.0 and not self.earlier:
             raise ValueError(f"variant = {self.variant!r} needs earlier, the names of the layers to scale")
+        if not isinstance(self.earlier, (list, tuple)) or not all(isinstance(name, str) for name in self.earlier):
+            raise TypeError(f"earlier must be a list of names of layers, got {self.earlier!r:.60}")
+        check_flag("scratch", self.scratch)
         object.__setattr__(self, "earlier", tuple(self.earlier))
 
     def apply(self, model: nn.Module, x: np.ndarray) -> None:
@@ -132,6 +135,8 @@ def teacher_stages(
 
     ``classes`` of a stage is its number of outputs. ``noise`` is the variance of the label noise of both stages.
     """
+    n_pt, n_ft, n_test = check_count("n_pt", n_pt), check_count("n_ft", n_ft), check_count("n_test", n_test, 2)
+    dim, noise = check_count("dim", dim), check_number("noise", noise, 0.0)
     rng = np.random.default_rng([check_count("seed", seed, 0), 2604])
     pt, ft = teacher_pair(
         dim, rng, pt_features=pt_features, ft_features=ft_features, shared=shared, activation=activation

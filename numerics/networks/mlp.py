@@ -136,6 +136,8 @@ def teacher_pair(
     ValueError
         For counts that do not fit.
     """
+    dim, shared = check_count("dim", dim), check_count("shared", shared, 0)
+    pt_features, ft_features = check_count("pt_features", pt_features), check_count("ft_features", ft_features)
     total = pt_features + ft_features - shared
     if not 0 <= shared <= min(pt_features, ft_features) or total > dim:
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import torch
@@ -57,10 +58,13 @@ class TrainConfig:
         object.__setattr__(self, "momentum", check_number("momentum", self.momentum, 0.0, 1.0, open_high=True))
         for name, low in (("batch_size", 1), ("max_steps", 1), ("warmup", 0), ("seed", 0), ("record_every", 1)):
             check_count(name, getattr(self, name), low)
-        if not isinstance(self.device, str) or self.device.split(":")[0] not in ("cpu", "cuda"):
+        if not isinstance(self.device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,3})?", self.device):
             raise ValueError(f"device = {self.device!r} is not allowed: it must be 'cpu', 'cuda' or 'cuda:i'")
         if self.device.startswith("cuda") and not torch.cuda.is_available():
             raise ValueError(f"device = {self.device!r}: this machine has no CUDA device that torch can use")
+        if ":" in self.device and int(self.device[5:]) >= torch.cuda.device_count():
+            last = torch.cuda.device_count() - 1
+            raise ValueError(f"device = {self.device!r} is not allowed: i must be in [0, {last}] on this machine")
         if self.precision == "fp16" and self.device == "cpu":
             raise ValueError("precision = 'fp16' needs device = 'cuda'; on a CPU take 'float32' or 'bf16'")
 

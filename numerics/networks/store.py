@@ -68,6 +68,7 @@ def run_missing(
     """
     store = Path(store)
     store.mkdir(parents=True, exist_ok=True)
+    (store / "records.jsonl").touch()  # from now on the folder can be continued
     records, begun = read_records(store), time.monotonic()
     missing = [(n, e, seed) for seed in seeds for n, e in cells if key(e, seed) not in records]
     for i, (name, experiment, seed) in enumerate(missing):

@@ -117,7 +117,7 @@ class _Run:
         self.model, self.x, self.y, self.config, self.path = model, x, y, config, checkpoint
         self.step, self.smoothed, self.history, self.reason = 0, math.nan, [], None
         self.optimizer = _optimizer(model, config)
-        self.scaler = torch.amp.GradScaler(enabled=config.precision == "fp16")
+        self.scaler = torch.amp.GradScaler(x.device.type, enabled=config.precision == "fp16")
         self.batch = min(config.batch_size, len(x))
         self.per_epoch = len(x) // self.batch
         self._order = (-1, None)

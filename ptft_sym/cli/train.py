@@ -10,6 +10,10 @@ def command(
     config: Annotated[str, typer.Option(help="TOML file: model, data, stages, variants, seeds.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Embedded data, minutes on a CPU.")] = False,
     seeds: Annotated[int, typer.Option(help="With --quick: number of seeds.")] = 1,
+    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:i, for both stages; default: as in the file.")] = "",
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch cifar100 or svhn into the file's path (extra vision).")
+    ] = False,
     out: Annotated[str, typer.Option(help="Folder of results; one begun earlier is continued.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")] = False,
     threads: Annotated[int, typer.Option(help="Threads of torch; results are the same bits for the same number.")] = 1,
@@ -31,14 +35,21 @@ def command(
         raise ValueError(f"KIND = {kind!r} is not allowed: it must be one of {', '.join(KINDS)}, or all with --quick")
     if config and kind == "all":
         raise ValueError(f"--config needs KIND, one of {', '.join(KINDS)}: ptft train KIND --config {config}")
-    kinds = KINDS if kind == "all" else (kind,)
-    plans = {name: read_plan(config, name) if config else quick_plan(name, seeds) for name in kinds}
-    import torch
-
+    if download and not config:
+        raise ValueError("--download needs --config FILE, whose [data] says which data set and where to")
     from numerics.validate import check_count
 
-    torch.set_num_threads(check_count("threads", threads))
+    threads, kinds = check_count("--threads", threads), KINDS if kind == "all" else (kind,)
+    settings = {"device": device or None}
+    if config:
+        plans = {kind: read_plan(config, kind, download=download, **settings)}
+    else:
+        plans = {name: quick_plan(name, check_count("--seeds", seeds), **settings) for name in kinds}
+    import torch
+
+    torch.set_num_threads(threads)
     folder = _folder(out, force)
+    _fetch(plans)
     table = _run(plans, folder)
     _write(table, folder)
     typer.echo(_summary(table))
@@ -59,6 +70,14 @@ def _folder(out, force):
 
     begun = bool(out) and (Path(out) / "records.jsonl").is_file()
     return result_folder(out or None, "ptft-train", force=force or begun)
+
+
+def _fetch(plans):
+    from numerics.networks.downloads import fetch
+
+    for plan in plans.values():
+        for name, path in plan.downloads:
+            typer.echo(f"{name}: in {fetch(name, path)}", err=True)
 
 
 def _run(plans, folder):

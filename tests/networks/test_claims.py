@@ -155,6 +155,40 @@ def test_the_whole_table_runs_for_a_few_steps(benchmark, tmp_path, capsys, scale
     assert "seed" not in capsys.readouterr().out  # everything was on disk
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_network_of_the_paper_scale_runs_for_a_few_steps(benchmark, tmp_path, family):
+    """Each architecture with each intervention and optimiser once: three steps a stage, finite results."""
+    write_cifar(tmp_path / "cifar")
+    found = {}
+    for cell in grid(family, "paper", path=str(tmp_path / "cifar"), device="cpu"):
+        e = cell.experiment
+        own = json.dumps([e.kind, e.model, str(e.intervention), e.pt.optimizer, e.ft.lr], sort_keys=True)
+        found.setdefault(own, benchmark.shorten(cell, 3, 8, "cpu"))
+    assert len(found) == {"mlp": 20, "resnet": 19, "transformer": 16}[family]
+    records, left = run_missing(list(found.values()), [0], tmp_path / "store")
+    assert (len(records), left) == (len(found), 0)
+    for record in records.values():
+        assert record["pt_steps"] == record["ft_steps"] == 3, record
+        assert np.isfinite(record["ft_loss"])
+    assert {r["model_width"] for r in records.values() if family == "resnet"} <= {64}
+
+
+def test_the_benchmark_fetches_only_when_asked(benchmark, tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(benchmark, "fetch", lambda *place: asked.append(place))
+    small = ["--only", "mlp", "--steps", "1", "--cells", "1", "--seeds", "1", "--store", str(tmp_path),
+             "--out", str(tmp_path / "page.md")]  # fmt: skip
+    benchmark.main(small)
+    assert asked == []
+    benchmark.main([*small, "--download", "--data", "there"])
+    assert asked == [("cifar100", "there")]
+    with pytest.raises(SystemExit):
+        benchmark.main([*small, "--download"])
+    assert "--download needs --data" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["resnet", "resnet-plain", "transformer", "transformer-sgd", "mlp", "mlp-linear"])
 def test_presets(kind):
     assert isinstance(preset(kind), Experiment)

@@ -1,8 +1,18 @@
 """`ptft train`: TOML in, table and figures out, continued after a kill."""
 
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
 import pandas as pd
 import pytest
+import torch
 
+from numerics.networks import training
+from numerics.networks.checkpoint import read_checkpoint
 from numerics.networks.config import plan_from, quick_plan, read_plan
 from ptft_sym import cli
 
@@ -72,6 +82,39 @@ def test_wrong_files_are_one_sentence(tmp_path, text, words):
         read_plan(tmp_path / "a.toml", "resnet")
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        ("resnet", "[model]\nwdth = 8", r"\[model\] has no entry 'wdth'; it may have width, depth, norm"),
+        ("resnet", "[model]\nwidth = '8'", "width must be"), ("resnet", "[model]\nwidth = 0", "width = 0"),
+        ("resnet", "[model]\nnorm = 'layer'", "norm = 'layer'"), ("resnet", "[data]\nn_fine = 3", r"\[data\] has no"),
+        ("resnet", "[data]\nn_ft = 5000", "train = 5000"), ("resnet", "[data]\nname = 'mnist'", "name = 'mnist'"),
+        ("resnet", "[data]\npath = 3", "path must be text"), ("resnet", "[finetune]\nlr = 'fast'", "lr must be"),
+        ("resnet", "[finetune]\nbatch_size = 0", "batch_size = 0"), ("resnet", "[finetune]\nloss = 'mse'", "loss ="),
+        ("resnet", "[pretrain]\ndevice = 'gpu'", "device = 'gpu'"), ("resnet", "[finetune]\nseed = -1", "seed = -1"),
+        ("resnet", "[[variant]]\nkappa = 0.5\nvariant = 'plain'\nearlier = ['stm']", "'stm' is not a layer"),
+        ("resnet", "[[variant]]\nkappa = 0.5", "absorbs the scale"), ("mlp", "[[variant]]\nkappa = -1", "kappa = -1"),
+        ("resnet", "[[variant]]\nearlier = 'stem'", "earlier must be a list"), ("resnet", "variant = [1]", "array of"),
+        ("resnet", "[[variant]]\nscratch = 'no'", "scratch must be True or False"),
+        ("resnet", "[[variant]]\nmodel = 3", "model must be a table"), ("resnet", "seeds = [0.5]", "seeds"),
+        ("resnet", "scale = 'large'", "scale = 'large'"), ("resnet", "seeds = [-1]", "seeds = -1"),
+        ("transformer", "[model]\nheads = 5", "heads = 5"), ("transformer", "[data]\nft_label = 4", "label = 4"),
+        ("transformer", "[data]\nname = 'digits'", r"\[data\] has no entry 'name'"),
+        ("mlp", "[model]\nhidden = 7", "hidden = 7"), ("mlp", "[model]\nlam = 2", "lam = 2"),
+        ("mlp", "[data]\nshared = 9", "shared = 9"), ("mlp", "[data]\nn_ft = 1.5", "n_ft"),
+        ("mlp", "[data]\nnoise = -1", "noise = -1"), ("mlp", "[pretrain]\nloss = 'cross_entropy'", "loss ="),
+    ],
+)  # fmt: skip
+def test_every_entry_is_checked_before_the_first_step(ptft, tmp_path, kind, text, words):
+    (tmp_path / "a.toml").write_text(text)
+    code, out, err = ptft(kind, "--config", "a.toml", "--out", "out")
+    assert (code, out) == (2, "")
+    assert re.search(words, err), err
+    assert len(err.splitlines()) == 1
+    assert err.startswith("ptft: a.toml: ")
+    assert not (tmp_path / "out").exists()
+
+
 def test_quick_plans_have_controls():
     for kind in ("resnet", "transformer", "mlp"):
         assert any(e.intervention.scratch for _, e in quick_plan(kind).variants)
@@ -107,9 +150,92 @@ def test_refusals(tmp_path, ptft):
         (["resnet"], "either --config FILE or --quick"), (["rnn", "--quick"], "KIND = 'rnn'"),
         (["--config", "a.toml"], "needs KIND"), (["resnet", "--config", "b.toml"], "no such file"),
         (["resnet", "--config", "a.toml", "--out", "full"], "not empty"),
+        (["resnet", "--config", "a.toml", "--quick"], "either --config FILE or --quick"),
+        (["mlp", "--quick", "--device", "nonsense"], "device = 'nonsense' is not allowed: it must be 'cpu', 'cuda'"),
+        (["mlp", "--quick", "--device", "cpu:0"], "device = 'cpu:0' is not allowed"),
+        (["mlp", "--quick", "--seeds", "0"], "--seeds = 0 is not allowed: it must be"),
+        (["mlp", "--quick", "--threads", "0"], "--threads = 0 is not allowed: it must be"),
+        (["mlp", "--quick", "--download"], "--download needs --config"),
+        (["mlp", "--config", "."], "no such file"), (["resnet", "--config", "full/mine.txt"], "not a TOML file"),
     ):  # fmt: skip
         code, _, err = ptft(*arguments)
         assert code == 2
         assert words in err
         assert len(err.splitlines()) == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.toml", "full"]
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["mine.txt"]
+    for arguments in (["mlp", "--quick", "--seeds", "many"], ["mlp", "--speed", "3"]):  # Typer's own refusals
+        assert ptft(*arguments)[0] == 2
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_cuda_without_a_device_is_one_sentence(ptft, device):
+    code, _, err = ptft("mlp", "--quick", "--device", device)
+    assert code == 2
+    assert err == f"ptft: device = '{device}': this machine has no CUDA device that torch can use\n"
+
+
+def test_device_of_the_command_replaces_that_of_the_file(tmp_path):
+    (tmp_path / "a.toml").write_text("[pretrain]\nmax_steps = 3")
+    for _, experiment in read_plan(tmp_path / "a.toml", "mlp", device="cpu").variants:
+        assert (experiment.pt.device, experiment.ft.device, experiment.pt.max_steps) == ("cpu", "cpu", 3)
+
+
+INTERRUPTED = """
+seeds = [0]
+[model]
+hidden = 20
+[data]
+n_ft = 12
+[pretrain]
+max_steps = 1500
+stop_loss = 0
+[finetune]
+max_steps = 40
+"""
+
+
+def table_of(folder):
+    table = pd.read_csv(folder / "results.csv")
+    return table.drop(columns=[c for c in table.columns if c.endswith("seconds")])
+
+
+def test_interrupted_and_continued_gives_the_same_table(ptft, tmp_path, monkeypatch):
+    """Stopped in the middle of a stage, just after a checkpoint."""
+    (tmp_path / "a.toml").write_text(INTERRUPTED)
+    write = training.write_checkpoint
+
+    def once(*arguments):
+        write(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "write_checkpoint", once)
+        assert ptft("mlp", "--config", "a.toml", "--out", "stopped")[0] != 0
+    (saved,) = (tmp_path / "stopped" / "checkpoints").glob("pt-*.pt")
+    assert read_checkpoint(saved)["step"] == 200
+    for out in ("stopped", "whole"):
+        code, _, err = ptft("mlp", "--config", "a.toml", "--out", out)
+        assert code == 0, err
+    pd.testing.assert_frame_equal(*(table_of(tmp_path / out) for out in ("stopped", "whole")), check_exact=True)
+
+
+@pytest.mark.slow
+def test_killed_and_continued_gives_the_same_table(tmp_path):
+    """Kill -9 while a stage runs; the same command ends with the table of a run that was left alone."""
+    (tmp_path / "a.toml").write_text(INTERRUPTED)
+    code = "from ptft_sym.cli import main; main()"
+    command = [sys.executable, "-c", code, "train", "mlp", "--config", "a.toml", "--out"]
+    process = subprocess.Popen([*command, "killed"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "killed").glob("checkpoints/pt-*.pt")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "killed" / "results.csv").exists()
+    for out in ("killed", "whole"):
+        subprocess.run([*command, out], cwd=tmp_path, check=True, capture_output=True)
+    tables = [table_of(tmp_path / out) for out in ("killed", "whole")]
+    assert len(tables[0]) == 2
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
