@@ -5,7 +5,7 @@ BIN := .venv/bin
 ARGS ?=
 export PYTHON
 
-.PHONY: help env demo test slow explore lint notebooks bench kernels clean distclean
+.PHONY: help env demo test slow explore lint notebooks bench kernels dist clean distclean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -37,6 +37,9 @@ bench: env       ## the benchmarks that take minutes (the hour-long ones: benchm
 
 kernels: env     ## regenerate numerics/kernels from the derivations
 	$(BIN)/python -m numerics.codegen --write
+
+dist: env        ## source archive and wheel, in dist/
+	$(BIN)/python .ci/dist.py
 
 clean:           ## caches and build outputs (not .venv, not your results)
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis notebooks/*.ipynb

@@ -65,7 +65,7 @@ def command(
     special = {"stop": stop, "lr": lr, "momentum": momentum, "batch_size": batch_size, "device": device}
     special = {name: value for name, value in special.items() if value is not None}
     check_count("--seeds", seeds, 1)
-    _check_special(method, special, alpha_pt, noise_pt)
+    _check_special(method, special, noise_pt)
     runs = _simulate(task, init, at, dims, seeds, stages, method, store, shared | special, quiet)
     predict = lambda where: pt.generalization_curve(task, init, where, **shared)  # noqa: E731
     found = document(predict(at), runs, method, seeds)
@@ -79,8 +79,8 @@ def command(
         typer.echo(f"written: {path}")
 
 
-def _check_special(method, special, alpha_pt, noise_pt):
-    """Refuse what belongs to another method or to another kind of pretraining."""
+def _check_special(method, special, noise_pt):
+    """Refuse what belongs to another method, and a noise that is no number."""
     from numerics.validate import check_number
 
     for name in special:
@@ -88,8 +88,6 @@ def _check_special(method, special, alpha_pt, noise_pt):
             own = ", ".join("--" + n.replace("_", "-") for n in SPECIAL[method])
             raise ValueError(f"method {method!r} has no option {name!r}: it takes {own}")
     check_number("--noise-pt", noise_pt, 0.0)
-    if alpha_pt is None and noise_pt != 0.0:
-        raise ValueError(f"--noise-pt {noise_pt:g} needs --alpha-pt: perfect pretraining must have noise_pt = 0")
 
 
 def _dims(text):
