@@ -7,6 +7,7 @@ verdicts, so what is printed has been checked in the same process.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 
 import sympy as sp
@@ -76,7 +77,8 @@ def step_markdown(step: Step, number: int | None = None) -> str:
     verdict = step.verdict
     head = f"**{step.name}** ({step.kind})" if number is None else f"### {number}. {step.name} ({step.kind})"
     used = f" Uses: {', '.join(earlier.name for earlier in step.given)}." if step.given else ""
-    word = "" if step.kind == "definition" else f"*{_MARK[verdict.level]}*: {verdict.evidence}. "
+    evidence = re.sub(r"([*`])", r"\\\1", verdict.evidence)  # the stars are products and powers, not emphasis
+    word = "" if step.kind == "definition" else f"*{_MARK[verdict.level]}*: {evidence}. "
     return f"{head}\n\n$$\n{latex(step.claim)}\n$$\n\n{step.reason}{used}\n\n{word}*Source*: {step.source}.\n"
 
 

@@ -1,5 +1,6 @@
 """Rendering: what is printed was checked, LaTeX is balanced, HTML is well formed, the command says what it refuses."""
 
+import html
 import re
 from html.parser import HTMLParser
 
@@ -72,6 +73,17 @@ def test_markdown_shows_every_step_with_its_verdict(name):
         assert step.reason in text
         assert f"*Source*: {step.source}." in text
     assert text.count("*proved*") == derivation.check().counts["proved"]
+
+
+def test_powers_in_the_evidence_are_not_emphasis():
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    derivation = derivations.derive("fine_tuning")
+    products = [step for step in derivation if "*" in step.verdict.evidence]
+    assert products
+    for step in products:
+        page = html.unescape(re.sub("<[^>]*>", "", markdown.render(show.step_markdown(step, 1))))
+        assert step.verdict.evidence in page
+        assert markdown.render(show.step_markdown(step, 1)).count("<em>") == 2  # the verdict and the word Source
 
 
 @pytest.mark.parametrize("symbol", symbols.LATEX, ids=str)
