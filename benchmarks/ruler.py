@@ -81,12 +81,19 @@ def two_layer_rows(number):
 def cells(record):
     """The columns that all tables of networks share."""
     order, dependence = record["ell_order_interval"], record["pd_interval"]
-    slope = record["slope"] if abs(record["slope"]) < 10 else np.nan  # a feature received nothing
+    slope = f"{record['slope']:.2f}" if abs(record["slope"]) < 10 else ""  # a feature received nothing, or less
+    pd, low, high = (value + 0.0 if abs(value) >= 0.005 else 0.0 for value in (record["pd"], *dependence))
     return (
-        f"{record['ell_order']:.2f} [{order[0]:.2f}, {order[1]:.2f}] "
-        f"| {record['pd']:.2f} [{dependence[0]:.2f}, {dependence[1]:.2f}] "
-        f"| {slope:.2f} | {record['additivity']:.2f} | {record['regime']}"
+        f"{record['ell_order']:.2f} [{order[0]:.2f}, {order[1]:.2f}] | {pd:.2f} [{low:.2f}, {high:.2f}] "
+        f"| {slope} | {record['additivity']:.2f} | {record['regime']}{reason(record)}"
     )
+
+
+def reason(record):
+    """Why the ruler would not say, in a word."""
+    words = {"add up": "additivity", "slope": "slope", "spans": "interval", "between": "between", "only": "resamples"}
+    found = [word for text, word in words.items() if text in record["message"]]
+    return f" ({found[0]})" if record["regime"] == "uncertain" else ""
 
 
 def nonlinear_rows(families, seeds, number, store):
@@ -102,8 +109,8 @@ def nonlinear_rows(families, seeds, number, store):
                 write_record(store, key, subject.name, known[key])
                 print(f"{known[key]['seconds']:6.1f} s  {subject.name}, seed {seed}: {record['message']}", flush=True)
             record = known[key]
-            row = cells(record) if "ell_order" in record else "| | | | none"
-            yield f"| {subject.name} | {seed} | {row} |", record["seconds"]
+            row = "| " + cells(record) if "ell_order" in record else "| | | | | none"
+            yield f"| {subject.name} | {seed} {row} |", record["seconds"]
 
 
 DIAGONAL = """## Diagonal networks, where the truth is known
@@ -141,9 +148,9 @@ Networks as in `benchmarks/nonlinear.md`, pretrained on features of strengths 1/
 explained a probe alone would be used as strongly as pretraining used a feature of strength 1. *ResNet*: width 8, no
 normalisation unless named, seven patterns of 8x8 images, probes in both signs. *Transformer*: N = 30, two characters of
 a + b and two of a - b. gamma is 1 unless named; *scratch*: never pretrained. Intervals: 95 %, bootstrap over probes.
-"Uncertain" is what the ruler says itself: an interval wider than 0.3, two features that do not share the target
-(additivity outside 0.4 to 1.25), a slope that no diagonal network has (interval outside -0.25 to 1.25), or a pair
-between two regimes. "None": a probe was not learned.
+"Uncertain" is what the ruler says itself, and why: two features that do not share the target (*additivity* outside 0.4
+to 1.25), a *slope* that no diagonal network has (interval outside -0.25 to 1.25), an *interval* wider than 0.3, a pair
+*between* two regimes, fewer than 80 % of the *resamples* in one. "None": a probe was not learned.
 
 Outcomes: {counts}.
 
@@ -189,7 +196,7 @@ def main(argv=None):
         number = options.probes or (4 if options.quick else 10)
         families = options.only or ("mlp", "resnet", "transformer")
         found = list(nonlinear_rows(families, 1 if options.quick else options.seeds, number, options.store))
-        outcomes = [row.rpartition("|")[0].rpartition("|")[2].split(":")[0].strip() for row, _ in found]
+        outcomes = [row.strip("| ").rpartition("| ")[2] for row, _ in found]
         counts = ", ".join(f"{outcomes.count(name)} {name}" for name in dict.fromkeys(sorted(outcomes)))
         rows = "\n".join(row for row, _ in found)
         note = written(arguments, sum(seconds for _, seconds in found))

@@ -31,6 +31,7 @@ def test_networks_are_asked_once_and_other_sections_stay(ruler, tmp_path, monkey
     rows = [line for line in text.splitlines() if line.startswith(("| two", "| stuck"))]
     assert len(rows) == 4
     assert rows[3] == "| stuck | 1 | | | | | none |"
+    assert "Outcomes: 2 " in text
     assert capsys.readouterr().out.count("seed") == 4
     ruler.main([*arguments, "--only", "mlp"])
     assert "seed" not in capsys.readouterr().out  # everything was on disk
