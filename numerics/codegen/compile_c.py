@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -21,15 +22,15 @@ FLAGS = ("-std=c99", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 
 def build(source: str, header: str, folder: Path, flags: tuple[str, ...] = FLAGS) -> Path:
     """Write and compile; the path of the shared library.  Raises RuntimeError with the compiler's words if it fails."""
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
-    if not compiler:
+    compiler = shlex.split(os.environ.get("CC", "")) or [shutil.which("cc") or shutil.which("gcc")]
+    if not compiler[0]:
         raise RuntimeError(
             "the C backend needs a C compiler (cc, gcc or $CC) to be callable from Python; .source is the text"
         )
     (folder / "ptft_kernels.h").write_text(header)
     (folder / "ptft_kernels.c").write_text(source)
     library = folder / "ptft_kernels.so"
-    command = [compiler, *flags, str(folder / "ptft_kernels.c"), "-o", str(library), "-lm"]
+    command = [*compiler, *flags, str(folder / "ptft_kernels.c"), "-o", str(library), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the C compiler refused the generated source: {done.stderr[:2000]}")
@@ -51,11 +52,14 @@ def load(
     loop.argtypes = [ctypes.c_size_t, *[pointer] * (len(arguments) + count)]
     loop.restype = None
 
-    def call(*values):
-        if len(values) != len(arguments):
-            raise TypeError(f"{name} takes {len(arguments)} arguments ({', '.join(arguments)}), got {len(values)}")
-        arrays = [np.ascontiguousarray(a, dtype=np.float64) for a in np.broadcast_arrays(*values)]
-        shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+    def call(*values, **named):
+        values = (*values, *(named.pop(argument) for argument in arguments[len(values) :] if argument in named))
+        if named or len(values) != len(arguments):
+            got = " and ".join([str(len(values)), *named])
+            raise TypeError(f"{name} takes {len(arguments)} arguments ({', '.join(arguments)}), got {got}")
+        columns = [_real(argument, value) for argument, value in zip(arguments, values, strict=True)]
+        arrays = [np.ascontiguousarray(a) for a in np.broadcast_arrays(*columns)]
+        shape = np.broadcast_shapes(*(np.shape(column) for column in columns))
         results = [np.empty(shape) for _ in range(count)]
         loop(results[0].size, *(a.ctypes.data_as(pointer) for a in (*arrays, *results)))
         found = tuple(out[()] for out in results)
@@ -63,3 +67,11 @@ def load(
 
     call.__name__ = name
     return call
+
+
+def _real(name: str, value) -> np.ndarray:
+    """A float64 array; TypeError for what is not real numbers, as in the NumPy kernels."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype} from {type(value).__name__}")
+    return array.astype(np.float64, copy=False)

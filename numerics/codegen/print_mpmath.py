@@ -60,6 +60,18 @@ RESERVED = ("mp", "digits", "values", "size", "move")
 PRELUDE = '''import mpmath as mp
 
 
+def _real(name, value):
+    """The number itself; TypeError for what is not one real number."""
+    number = value.item() if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0 else value
+    try:
+        if not isinstance(number, str):
+            mp.mpf(number)
+            return number
+    except TypeError:
+        pass
+    raise TypeError(f"{name} must be a real number, got {value!r:.60} of type {type(value).__name__}")
+
+
 def _settled(core, values, digits, ratio=None, far=None, near=None):
     """core(*values), a number or a tuple of numbers, to `digits` digits: the working precision doubles until two
     answers agree.  No digits asked for means 50, or mp.dps where that is more.
@@ -168,13 +180,14 @@ def _limits(name: str, arguments: str, trace: Trace) -> list[str]:
 
 def _public(name, core, arguments, positive, nonnegative, trace, doc) -> str:
     lines = [f'"""{doc} (to `digits` digits: 50, or mp.dps where that is more)"""']
+    names = arguments.split(", ")
+    lines.append(f"{arguments} = " + ", ".join(f'_real("{argument}", {argument})' for argument in names))
     for argument, relation, allowed in [(a, "<=", "> 0") for a in positive] + [(a, "<", ">= 0") for a in nonnegative]:
         told = f"{argument} = {{{argument}}} is not allowed: it must be {allowed}"
         lines += [f"if {argument} {relation} 0:", f'    raise ValueError(f"{told}")']
     ends = [region.name for region in trace.regions if not region.fixed] if trace else []
     extra = "".join(f", {end}={core}_{end}" for end in (["ratio", *ends] if ends else []))
-    comma = "" if ", " in arguments else ","
-    lines.append(f"return _settled({core}, ({arguments}{comma}), digits{extra})")
+    lines.append(f"return _settled({core}, ({arguments}{',' if len(names) == 1 else ''}), digits{extra})")
     return _function(name, f"{arguments}, digits=None", lines)
 
 

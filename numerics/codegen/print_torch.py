@@ -52,8 +52,8 @@ def _prepare(names, *values):
     """
     tensors = {name: v for name, v in zip(names, values, strict=True) if isinstance(v, torch.Tensor)}
     for name, v in zip(names, values, strict=True):
-        if isinstance(v, complex) or (name in tensors and v.is_complex()):
-            raise TypeError(f"{name} must be real numbers, got {v.dtype if name in tensors else v}")
+        if "complex" in str(getattr(v, "dtype", type(v))):
+            raise TypeError(f"{name} must be real numbers, got {getattr(v, 'dtype', v)}")
     placed = {name: v.device for name, v in tensors.items() if v.ndim or v.device.type != "cpu"}
     if len(set(placed.values())) > 1:
         where = ", ".join(f"{name} on {device}" for name, device in placed.items())
@@ -65,8 +65,17 @@ def _prepare(names, *values):
         dtype = floating[0]
         for other in floating[1:]:
             dtype = torch.promote_types(dtype, other)
-    double = {"dtype": torch.float64, "device": device}
-    return [v.to(**double) if isinstance(v, torch.Tensor) else torch.as_tensor(v, **double) for v in values], dtype
+    return [_double(name, v, device) for name, v in zip(names, values, strict=True)], dtype
+
+
+def _double(name, v, device):
+    """A float64 tensor on the device."""
+    try:
+        if isinstance(v, torch.Tensor):
+            return v.to(device=device, dtype=torch.float64)
+        return torch.as_tensor(v, dtype=torch.float64, device=device)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise TypeError(f"{name} must be real numbers, got {v!r:.60} of type {type(v).__name__}") from error
 
 
 def _keep(where, *values):
@@ -119,7 +128,7 @@ def print_several(
         f'"""{doc}"""',
         prepare(trace.arguments.values()),
         f"shape = torch.broadcast_shapes({shapes})",
-        f"return tuple({part}.broadcast_to(shape).to(dtype) for part in _{name}({arguments}))",
+        f"return tuple({part}.broadcast_to(shape).contiguous().to(dtype) for part in _{name}({arguments}))",
     ]
     return f"{core}\n\n\n{_function(name, arguments, body)}"
 

@@ -45,8 +45,8 @@ def _prepare(names, *values):
     """
     tensors = {name: v for name, v in zip(names, values, strict=True) if isinstance(v, torch.Tensor)}
     for name, v in zip(names, values, strict=True):
-        if isinstance(v, complex) or (name in tensors and v.is_complex()):
-            raise TypeError(f"{name} must be real numbers, got {v.dtype if name in tensors else v}")
+        if "complex" in str(getattr(v, "dtype", type(v))):
+            raise TypeError(f"{name} must be real numbers, got {getattr(v, 'dtype', v)}")
     placed = {name: v.device for name, v in tensors.items() if v.ndim or v.device.type != "cpu"}
     if len(set(placed.values())) > 1:
         where = ", ".join(f"{name} on {device}" for name, device in placed.items())
@@ -58,8 +58,17 @@ def _prepare(names, *values):
         dtype = floating[0]
         for other in floating[1:]:
             dtype = torch.promote_types(dtype, other)
-    double = {"dtype": torch.float64, "device": device}
-    return [v.to(**double) if isinstance(v, torch.Tensor) else torch.as_tensor(v, **double) for v in values], dtype
+    return [_double(name, v, device) for name, v in zip(names, values, strict=True)], dtype
+
+
+def _double(name, v, device):
+    """A float64 tensor on the device."""
+    try:
+        if isinstance(v, torch.Tensor):
+            return v.to(device=device, dtype=torch.float64)
+        return torch.as_tensor(v, dtype=torch.float64, device=device)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise TypeError(f"{name} must be real numbers, got {v!r:.60} of type {type(v).__name__}") from error
 
 
 def _keep(where, *values):
@@ -82,7 +91,7 @@ def _potential(beta, c_ft):
     t2 = t1 / c_ft
     t3 = t2 / (0.5 + torch.sqrt(0.25 + t2 * t2))
     t4 = t3 * t3
-    t5 = (-0.16666666666666666 + t4 * (-0.09166666666666667 + t4 * (-0.005753968253968046 + t4 * (-0.00015156525573358732 + t4 * (-2.2296376397666326e-06 + t4 * (-2.103736136344641e-08 + t4 * (-1.3839721166499103e-10 + t4 * (-6.820387134525197e-13))))))))
+    t5 = (-0.16666666666666674 + t4 * (-0.09166666666665851 + t4 * (-0.005753968254098592 + t4 * (-0.0001515652549503085 + t4 * (-2.229639877706161e-06 + t4 * (-2.103407905213792e-08 + t4 * (-1.4078434716207483e-10)))))))
     return t1 * torch.asinh(t2 + t2 * (t5 * t4))
 
 
@@ -158,7 +167,7 @@ def _ell_order(beta, c_ft):
     t1 = 0.5 * beta / c_ft
     t2 = t1 / (0.5 + torch.sqrt(0.25 + t1 * t1))
     t3 = t2 * t2
-    t4 = (-0.16666666666666666 + t3 * (-0.09166666666666667 + t3 * (-0.005753968253968046 + t3 * (-0.00015156525573358732 + t3 * (-2.2296376397666326e-06 + t3 * (-2.103736136344641e-08 + t3 * (-1.3839721166499103e-10 + t3 * (-6.820387134525197e-13))))))))
+    t4 = (-0.16666666666666674 + t3 * (-0.09166666666665851 + t3 * (-0.005753968254098592 + t3 * (-0.0001515652549503085 + t3 * (-2.229639877706161e-06 + t3 * (-2.103407905213792e-08 + t3 * (-1.4078434716207483e-10)))))))
     return 1.0 + t2 / torch.asinh(t1 + t1 * (t4 * t3))
 
 
@@ -297,7 +306,7 @@ def _pretraining_dependence(beta, beta_pt, c, lam, gamma):
     t5 = 0.5 * beta / (t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1)))
     t6 = t5 / (0.5 + torch.sqrt(0.25 + t5 * t5))
     t7 = t6 * t6
-    t8 = (-0.16666666666666666 + t7 * (-0.09166666666666667 + t7 * (-0.005753968253968046 + t7 * (-0.00015156525573358732 + t7 * (-2.2296376397666326e-06 + t7 * (-2.103736136344641e-08 + t7 * (-1.3839721166499103e-10 + t7 * (-6.820387134525197e-13))))))))
+    t8 = (-0.16666666666666674 + t7 * (-0.09166666666665851 + t7 * (-0.005753968254098592 + t7 * (-0.0001515652549503085 + t7 * (-2.229639877706161e-06 + t7 * (-2.103407905213792e-08 + t7 * (-1.4078434716207483e-10)))))))
     return -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (t6 / torch.asinh(t5 + t5 * (t8 * t7))))
 
 
@@ -462,7 +471,7 @@ def _moreau_envelope(x, g, c_ft):
     t2 = t1 / c_ft
     t3 = t2 / (0.5 + torch.sqrt(0.25 + t2 * t2))
     t4 = t3 * t3
-    t5 = (-0.16666666666666666 + t4 * (-0.09166666666666667 + t4 * (-0.005753968253968046 + t4 * (-0.00015156525573358732 + t4 * (-2.2296376397666326e-06 + t4 * (-2.103736136344641e-08 + t4 * (-1.3839721166499103e-10 + t4 * (-6.820387134525197e-13))))))))
+    t5 = (-0.16666666666666674 + t4 * (-0.09166666666665851 + t4 * (-0.005753968254098592 + t4 * (-0.0001515652549503085 + t4 * (-2.229639877706161e-06 + t4 * (-2.103407905213792e-08 + t4 * (-1.4078434716207483e-10)))))))
     t6 = torch.asinh(x / c_ft)
     return t1 * torch.asinh(t2 + t2 * (t5 * t4)) + 0.125 * t6 * (g * t6)
 
@@ -589,7 +598,7 @@ def channel_moments(delta, u0, start, c_ft, g, s2, tau2):
     """The saddle-point integrands: (mass, error, dof, slack, error_g, error_s2, dof_g, dof_s2) of one component x ~ N(a, tau2) observed as z = x + sqrt(s2) N(0, 1), at u = u0 + delta with a = z(u0); their integrals over u are the expectations in the saddle point (THEORY section 6)."""
     (delta, u0, start, c_ft, g, s2, tau2,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2",), delta, u0, start, c_ft, g, s2, tau2)
     shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape)
-    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_moments(delta, u0, start, c_ft, g, s2, tau2))
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).contiguous().to(dtype) for part in _channel_moments(delta, u0, start, c_ft, g, s2, tau2))
 
 
 def _channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
@@ -639,7 +648,7 @@ def channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
     """Derivatives of the saddle-point integrands: (error_c, error_a, error_tau2, error_start, dof_c, dof_a, dof_tau2, dof_start): error and dof of `channel_moments` along c_ft, a, tau2 and start at fixed u."""
     (delta, u0, start, c_ft, g, s2, tau2,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2",), delta, u0, start, c_ft, g, s2, tau2)
     shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape)
-    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2))
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).contiguous().to(dtype) for part in _channel_sensitivities(delta, u0, start, c_ft, g, s2, tau2))
 
 
 def _channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
@@ -667,7 +676,7 @@ def channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2):
     """Derivatives of the mass: (mass_c, mass_g, mass_s2): the mass of `channel_moments` along c_ft, g and s2 at fixed u."""
     (delta, u0, start, c_ft, g, s2, tau2,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2",), delta, u0, start, c_ft, g, s2, tau2)
     shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape)
-    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2))
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).contiguous().to(dtype) for part in _channel_mass_sensitivities(delta, u0, start, c_ft, g, s2, tau2))
 
 
 def _channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov):
@@ -695,7 +704,7 @@ def channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_
     """Integrands of the learned solution's observables: (potential, potential_slope, forgetting) as integrands over u: q(xhat), xhat q'(xhat) and (xhat - beta*_PT)^2, where beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x."""
     (delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov,), dtype = _prepare(("delta", "u0", "start", "c_ft", "g", "s2", "tau2", "pt_gap", "pt_var", "pt_cov",), delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov)
     shape = torch.broadcast_shapes(delta.shape, u0.shape, start.shape, c_ft.shape, g.shape, s2.shape, tau2.shape, pt_gap.shape, pt_var.shape, pt_cov.shape)
-    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov))
+    return tuple(torch.where((c_ft > 0), part, torch.nan).broadcast_to(shape).contiguous().to(dtype) for part in _channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_cov))
 
 
 def _c_ft_sensitivities(beta_pt, c, lam, gamma):
@@ -713,7 +722,7 @@ def c_ft_sensitivities(beta_pt, c, lam, gamma):
     """Derivatives of the effective fine-tuning scale: (d/d beta_pt, d/d c, d/d lam, d/d gamma) of c_FT."""
     (beta_pt, c, lam, gamma,), dtype = _prepare(("beta_pt", "c", "lam", "gamma",), beta_pt, c, lam, gamma)
     shape = torch.broadcast_shapes(beta_pt.shape, c.shape, lam.shape, gamma.shape)
-    return tuple(torch.where((c > 0), part, torch.nan).broadcast_to(shape).to(dtype) for part in _c_ft_sensitivities(beta_pt, c, lam, gamma))
+    return tuple(torch.where((c > 0), part, torch.nan).broadcast_to(shape).contiguous().to(dtype) for part in _c_ft_sensitivities(beta_pt, c, lam, gamma))
 
 
 def _soft_error(theta, s2, tau2):

@@ -60,8 +60,28 @@ def test_a_scale_that_is_not_positive_gives_nan():
 def test_shapes():
     assert kernel("potential", "c")(np.ones((2, 1)), np.ones(3)).shape == (2, 3)
     assert kernel("potential", "c")(np.array([]), 1.0).shape == (0,)
-    with pytest.raises(TypeError, match="takes 2 arguments"):
-        kernel("potential", "c")(1.0)
+
+
+def test_arguments_by_name_and_their_number():
+    q = kernel("potential", "c")
+    assert q(beta=1.0, c_ft=0.5) == q(1.0, c_ft=0.5) == q(1.0, 0.5)
+    for values, named, got in (((1.0,), {}, "1"), ((1, 2, 3), {}, "3"), ((1,), {"x": 2}, "1 and x")):
+        with pytest.raises(TypeError, match=rf"potential takes 2 arguments \(beta, c_ft\), got {got}$"):
+            q(*values, **named)
+
+
+@pytest.mark.parametrize("bad", ["1", 1j, [1.0, 1j], None, 10**400, sp.Rational(1, 3)])
+def test_what_is_not_real_numbers_is_refused_by_name(bad):
+    with pytest.raises(TypeError, match="c_ft must be real numbers, got dtype"):
+        kernel("potential", "c")(1.0, bad)
+    with pytest.raises(TypeError, match="beta must be real numbers, got dtype"):
+        kernel("potential", "c")(bad, 1.0)
+
+
+def test_the_compiler_may_be_a_command_with_options(monkeypatch):
+    monkeypatch.setenv("CC", f"{shutil.which('cc') or 'gcc'} -fno-fast-math")
+    held = generate(sp.Symbol("x") ** 2, [sp.Symbol("x")], "c", name="square")
+    assert held([3, -2]).tolist() == [9.0, 4.0]
 
 
 def test_the_source_has_no_dependency_and_the_header_is_plain(tmp_path):

@@ -107,6 +107,12 @@ def test_refusals():
         on("prox")(1, 1, 0)
     with pytest.raises(ValueError, match=r"g = -1 is not allowed: it must be >= 0"):
         on("prox_derivative_z")(1, -1, 1)
+    for bad in ("1", 1j, None, [1.0], np.ones(2), np.complex128(1)):
+        with pytest.raises(TypeError, match=r"beta must be a real number, got .* of type"):
+            on("potential")(bad, 1)
+        with pytest.raises(TypeError, match=r"c_ft must be a real number, got .* of type"):
+            on("prox")(1, 1, bad)
+    assert on("potential")(np.float32(1), np.array(0.5)) == on("potential")(np.int64(1), mpmath.mpf("0.5"))
     assert mpmath.isnan(on("prox")(1, 1, np.nan))
     assert mpmath.isnan(on("prox")(1, np.inf, 1))
 

@@ -166,6 +166,7 @@ def test_shapes_and_dtypes(name):
         out = kernel(name, "torch")(*tensors)
         assert [tuple(part.shape) for part in out] == [(4, 3)] * len(FORMULAS[name].outputs)
         assert all(part.dtype == dtype for part in out)
+        assert all(part.is_contiguous() for part in out)  # memory of its own, to write into
 
 
 @pytest.mark.parametrize("name", several())

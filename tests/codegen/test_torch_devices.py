@@ -75,11 +75,23 @@ def test_tensors_on_two_devices_are_refused_by_name(name):
         kernel(name, "torch")(*values)
 
 
-def test_complex_numbers_are_refused():
+def test_what_is_not_real_numbers_is_refused():
     with pytest.raises(TypeError, match=r"beta must be real numbers, got torch.complex64"):
         POTENTIAL(torch.ones(2, dtype=torch.complex64), 1.0)
     with pytest.raises(TypeError, match=r"c_ft must be real numbers, got 1j"):
         POTENTIAL(torch.ones(2), 1j)
+    for bad in ("1", None, [1j], 10**400, np.ones(2, complex)):
+        with pytest.raises(TypeError, match=r"c_ft must be real numbers, got "):
+            POTENTIAL(1.0, bad)
+
+
+@pytest.mark.parametrize("name", ["potential", "prox", "channel_moments"])
+def test_one_graph_without_breaks(name):
+    """torch.compile traces the whole kernel: nothing in it depends on a value."""
+    values = [torch.rand(5, dtype=torch.float64) + 0.2 for _ in FORMULAS[name].arguments]
+    held = kernel(name, "torch").function
+    compiled = torch.compile(held, backend="eager", fullgraph=True)
+    assert all(torch.equal(a, b) for a, b in zip(parts(compiled(*values)), parts(held(*values)), strict=True))
 
 
 @pytest.mark.parametrize("name", measurable())
