@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli.output import AsJson, emit
+
 
 def command(
     before: Annotated[str, typer.Argument(help=".safetensors, .pt, .pth, .bin, .ckpt, or a folder of shards.")],
@@ -14,6 +16,7 @@ def command(
     center: Annotated[bool, typer.Option(help="Remove each unit's mean before PR, ENSD and CKA.")] = True,
     out: Annotated[str, typer.Option(help="Folder for drift.csv and drift.png.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files of these names in --out.")] = False,
+    as_json: AsJson = False,
 ):
     """Weight drift of every layer; with --model and --batch also drift, PR, ENSD and CKA of their features.
 
@@ -25,18 +28,34 @@ def command(
         raise ImportError(f"ptft drift needs {error.name}: pip install 'ptft-sym[torch]'") from None
     if bool(model) != bool(batch):
         raise ValueError("--model and --batch go together: features need a network and inputs for it")
+    if layers and not model:
+        raise ValueError("--layers needs --model and --batch: without them only weights are compared")
+    from ptft_sym.files import refuse_folder
+
+    refuse_folder(out or None, force)
     inputs = _read_batch(batch) if batch else None
     names = [name.strip() for name in layers.split(",") if name.strip()] or None
     found = drift(model or None, before, after, inputs, layers=names, center=center)
+    written = _write(found, out, force) if out else []
+    if as_json:
+        rows = found.table.reset_index().to_dict("records")
+        ratios = {name: getattr(found, name) for name in ("early_late_before", "early_late_after")}
+        emit("drift", {"layers": rows, **ratios, "notes": found.notes, "written": written})
+        return
     typer.echo(str(found))
-    if out:
-        from ptft_sym.files import replacing, result_folder
+    if written:
+        typer.echo(f"\ntable and figure in {written[0].parent}")
 
-        folder = result_folder(out, "ptft-drift", force)
-        with replacing(folder / "drift.csv") as partial:
-            found.table.to_csv(partial)
-        found.plot(folder / "drift.png")
-        typer.echo(f"\ntable and figure in {folder}")
+
+def _write(found, out, force):
+    """Table and figure; returns their paths."""
+    from ptft_sym.files import replacing, result_folder
+
+    folder = result_folder(out, "ptft-drift", force)
+    with replacing(folder / "drift.csv") as partial:
+        found.table.to_csv(partial)
+    found.plot(folder / "drift.png")
+    return [folder / "drift.csv", folder / "drift.png"]
 
 
 def _read_batch(text):

@@ -1,5 +1,6 @@
 """`ptft train`: TOML in, table and figures out, continued after a kill."""
 
+import json
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ from numerics.networks import training
 from numerics.networks.checkpoint import read_checkpoint
 from numerics.networks.config import plan_from, quick_plan, read_plan
 from ptft_sym import cli
+from ptft_sym.cli.train import _Progress
 
 CONFIG = """
 seeds = [0, 4]
@@ -113,6 +115,34 @@ def test_every_entry_is_checked_before_the_first_step(ptft, tmp_path, kind, text
     assert len(err.splitlines()) == 1
     assert err.startswith("ptft: a.toml: ")
     assert not (tmp_path / "out").exists()
+
+
+def test_one_json_document_and_quiet(ptft, tmp_path):
+    (tmp_path / "a.toml").write_text(CONFIG)
+    code, out, err = ptft("resnet", "--config", "a.toml", "--out", "out", "--json", "--quiet")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    table = pd.read_csv(tmp_path / "out" / "results.csv")
+    assert [run["seed"] for run in found["runs"]] == table["seed"].tolist() == [0, 4, 0, 4]
+    assert [run["ft_loss"] for run in found["runs"]] == table["ft_loss"].tolist()
+    assert [row["name"] for row in found["summary"]] == ["resnet: kappa .3", "resnet: alone"]
+    assert found["summary"][0]["ft_loss"] == pytest.approx(table["ft_loss"][:2].mean())
+    assert len(found["missed"]) == 4
+    names = ["out/records.jsonl", "out/results.csv", "out/results.png", "out/signature.png"]
+    assert found["written"] == names
+    assert all((tmp_path / name).is_file() for name in names)
+
+
+def test_progress_within_a_long_run(monkeypatch, capsys):
+    clock = iter([0.0, 5.0, 11.0, 11.0, 12.0])
+    monkeypatch.setattr("ptft_sym.cli.train.time.monotonic", lambda: next(clock))
+    shown = _Progress("mlp", quiet=False)
+    shown.step("pretraining", 20, 4000, 0.5)
+    assert capsys.readouterr().err == ""
+    shown.step("pretraining", 40, 4000, 0.25)
+    assert capsys.readouterr().err == "mlp:   pretraining, step 40 of at most 4000, loss 0.25\n"
+    shown.step("pretraining", 60, 4000, 0.25)
+    assert capsys.readouterr().err == ""
 
 
 def test_quick_plans_have_controls():
