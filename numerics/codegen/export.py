@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox_ports, print_torch
+from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox, print_prox_ports, print_torch
 from numerics.codegen.formulas import FORMULAS, Formula, formula
 from numerics.codegen.headers import header
 from numerics.codegen.passes import Trace, compile_formula
@@ -65,7 +65,9 @@ def source(names: list[str], backend: str, header_name: str = C_HEADER) -> str:
 def _source(names: list[str], backend: str, header_name: str) -> str:
     head = comment(names, backend)
     if backend == "numpy":
-        return _numpy_file([print_numpy.print_body(formula(name), trace_of(name)) for name in names], head)
+        bodies = [print_numpy.print_body(formula(name), trace_of(name)) for name in names]
+        solver = [_numpy_solver()] if any(formula(name).implicit for name in names) else []
+        return _numpy_file(bodies, head, solver)
     if backend == "torch":
         return print_torch.print_module(_torch_functions(names), head)
     if backend == "mpmath":
@@ -141,21 +143,31 @@ def _mpmath_functions(names: list[str]) -> list[str]:
     return texts
 
 
-def _numpy_file(bodies: list[str], head: str) -> str:
-    """A NumPy module with the driver inside instead of imported; private names carry the kernel's name when there
-    are several.
+def _numpy_solver() -> str:
+    """The solver of the proximal map with what it imports written out under the name it is used by."""
+    text = print_prox.print_solver().split('"""', 2)[2]
+    parts = []
+    for name, alias in re.findall(r"^from numerics\.kernels\.([a-z]\w*) import _core as (\w+)$", text, re.M):
+        core = print_numpy.print_core(trace_of(name))
+        parts.append(re.sub(r"\b_core\b", alias, re.sub(r"\b_(far|near)\b", rf"{alias}_\1", core)))
+    return "\n\n\n".join([*parts, re.sub(r"^(import|from) .*\n", "", text, flags=re.M).strip()])
+
+
+def _numpy_file(bodies: list[str], head: str, solver: list[str]) -> str:
+    """A NumPy module with the driver (and the solver) inside instead of imported; private names carry the kernel's name
+    when there are several.
     """
     driver = _DRIVER.read_text().split('"""', 2)[2].strip()
     if any("special." in body for body in bodies):
         driver = driver.replace("import numpy as np\n", "import numpy as np\nfrom scipy import special\n", 1)
     if len(bodies) > 1:
         bodies = [_private(body) for body in bodies]
-    return f'"""{head}"""\n\n{driver}\n\n\n' + "\n\n\n".join(bodies) + "\n"
+    return f'"""{head}"""\n\n{driver}\n\n\n' + "\n\n\n".join([*solver, *bodies]) + "\n"
 
 
 def _private(body: str) -> str:
     name = re.findall(r"^def (\w+)\(", body, re.M)[-1]
-    return re.sub(r"\b_(core|far|near)\b", rf"_{name}_\1", body)
+    return re.sub(r"\b_(core|value|far|near)\b", rf"_{name}_\1", body)
 
 
 def user_source(name: str, trace: Trace, backend: str) -> tuple[str, str]:
@@ -170,7 +182,7 @@ def user_source(name: str, trace: Trace, backend: str) -> tuple[str, str]:
 def _user_source(name: str, trace: Trace, backend: str) -> tuple[str, str]:
     head = f"{name}: generated from {trace.stages[0].expression}\n"
     if backend == "numpy":
-        return _numpy_file([print_numpy.print_user(name, trace)], head), ""
+        return _numpy_file([print_numpy.print_user(name, trace)], head, []), ""
     if backend == "torch":
         return print_torch.print_module([print_torch.print_function(name, trace, (), head.strip())], head), ""
     if backend == "mpmath":

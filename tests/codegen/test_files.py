@@ -12,7 +12,7 @@ import pytest
 
 from numerics.codegen import accuracy, files, kernel
 from numerics.codegen.__main__ import main
-from numerics.codegen.export import c_header, source
+from numerics.codegen.export import c_header, execute, source
 from numerics.codegen.formulas import FORMULAS
 from numerics.codegen.verify import measurable
 from ptft_sym.cli import main as command_line
@@ -107,6 +107,25 @@ def test_an_exported_file_works_without_this_project(tmp_path, backend):
     q, order = map(float, run.stdout.split())
     assert q == pytest.approx(0.41280074321445774714, rel=5e-16, abs=0)
     assert order == pytest.approx(1.7485863324001, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "mpmath"])
+def test_every_exported_module_is_complete(backend):
+    """One file for each kernel and one for all of them, run without imports of this project: the same numbers."""
+    if backend == "torch":
+        pytest.importorskip("torch")
+    everything = source(list(FORMULAS), backend)
+    assert not re.search(r"^\s*(from|import) (numerics|derivations|ptft_sym)", everything, re.M)
+    for name, row in FORMULAS.items():
+        values = [0.3 + 0.05 * i for i in range(len(row.arguments))]
+        true = [float(part) for part in _parts(kernel(name, backend)(*values))]
+        for text in (source([name], backend), everything):
+            mine = [float(part) for part in _parts(execute(text, name)(*values))]
+            assert mine == true, name
+
+
+def _parts(out):
+    return out if isinstance(out, tuple) else (out,)
 
 
 def test_export_refuses_to_overwrite(tmp_path, capsys):
