@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ptft_sym.claims import Evidence
 
-__all__ = ["PAGE", "read"]
+__all__ = ["PAGE", "comparisons", "evaluate", "read"]
 
 _HERE = Path(__file__).resolve()
 #: In a checkout where the experiments write it, in an installed package the copy that setup.py puts beside this file.
@@ -40,6 +40,30 @@ def read(claim: str, page: Path | None = None) -> list[Evidence]:
         detail = f"; largest effect: {strongest[0]}: {strongest[1]} +- {strongest[2]}" if strongest else ""
         evidence.append(Evidence("experiment", f"{heading}: {tally}{detail}. {written} {runs}".strip(), ok))
     return evidence
+
+
+def evaluate(claim: str) -> tuple[list[Evidence], dict | None]:
+    """The stored evidence, and its comparisons for the figure (None where nothing is stored)."""
+    sections = comparisons(claim)
+    return read(claim), {"kind": "comparisons", "sections": sections} if sections else None
+
+
+def comparisons(claim: str, page: Path | None = None) -> list[dict]:
+    """The sections about a claim: ``title`` and ``rows`` of (comparison, effect, low, high, verdict).
+
+    ``low`` and ``high`` are the 95 % interval over seeds.
+    """
+    page = page or PAGE
+    if not page.exists():
+        return []
+    found = []
+    for heading, rows in _sections(page.read_text(encoding="utf-8"), claim):
+        read_rows = [
+            (row[0], float(row[1]), *(float(end) for end in row[3].split(" to ")), row[-1]) for row in rows
+        ]
+        if read_rows:
+            found.append({"title": heading, "rows": read_rows})
+    return found
 
 
 def _sections(text: str, claim: str):

@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from ptft_sym.claims import Claim, Evidence, claims, names, to_markdown
-from ptft_sym.claims.stored import read
+from ptft_sym.claims.stored import comparisons, read
 from ptft_sym.cli import main
 
 PAGE = """# Claims
@@ -72,10 +73,10 @@ def test_fast_claims_are_recomputed():
 
 def test_a_wrong_prediction_would_be_refused(monkeypatch):
     """C9 with the curve of another task must not come out as supported."""
-    from ptft_sym.claims import evidence
+    from ptft_sym.claims import evidence, prediction
 
     monkeypatch.setitem(
-        evidence.EVALUATE, "C9", evidence._best_lam(0.1, 1.0, 0.1, None, lambda best, place: place == "lower")
+        evidence.EVALUATE, "C9", prediction.best_lam(0.1, 1.0, 0.1, None, lambda best, place: place == "lower")
     )
     (claim,) = claims(["C9"], seeds=2)
     assert claim.verdict == "not supported"
@@ -94,6 +95,75 @@ def test_command_writes_a_page_and_figures(tmp_path, capsys):
     with pytest.raises(SystemExit) as left:
         main(["claims", "C99"])
     assert left.value.code == 2
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """The claims whose evaluation takes a second or less, with their figures' arrays."""
+    return {c.name: c for c in claims(["C1", "C2", "C3", "C4", "C5", "C6", "C12", "C13", "C14"], seeds=2)}
+
+
+def test_every_quick_claim_draws_a_figure(quick, tmp_path):
+    from ptft_sym.claims.figures import draw
+
+    for name, claim in quick.items():
+        assert draw(claim, tmp_path / f"{name}.png")
+        picture = (tmp_path / f"{name}.png").read_bytes()
+        assert picture.startswith(b"\x89PNG")
+        assert len(picture) > 20_000
+    assert not draw(_claim(True), tmp_path / "none.png")
+
+
+@pytest.mark.slow
+def test_the_page_shows_a_figure_for_every_claim(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(["claims", "--quiet", "--seeds", "2", "--out", "out"])
+    assert left.value.code == 0
+    page = (tmp_path / "out" / "claims.md").read_text()
+    for name in names():
+        assert f"![{name}]({name}.png)" in page
+        assert (tmp_path / "out" / f"{name}.png").is_file()
+
+
+def test_figures_hold_the_claim_itself(quick):
+    """The arrays that are drawn, against the statement and against arithmetic done here."""
+    flow = quick["C1"].figure
+    np.testing.assert_allclose(flow["closed"], flow["beta"], rtol=0, atol=1e-8 * np.abs(flow["beta"]).max())
+    assert flow["change"].shape == (4, len(flow["t"]))
+    assert flow["change"].max() < 1e-10
+    rise = quick["C2"].figure["rise"]
+    assert rise.shape == (41, 8)
+    assert (rise[np.arange(41) != 20] > 0).all()
+    assert np.abs(rise[20]).max() < 1e-12
+    far = list(quick["C3"].figure["far"].values())
+    assert far[0] < 1e-7 < 1e-4 < min(far[1:])
+    u, order = quick["C4"].figure["u"], quick["C4"].figure["order"]
+    middle = (u > 1e-3) & (u < 1e6)  # where doubles can see the formula of THEORY section 4 as it stands
+    u, order, s = u[middle], order[middle], np.arcsinh(u[middle])
+    np.testing.assert_allclose(order, s * u / (s * u - np.sqrt(1 + u**2) + 1), rtol=1e-8)
+    corners = {"I": (0, 1), "II": (-1, 2), "III": (0, 2)}
+    for name, (_, dependence, order) in quick["C6"].figure["ways"].items():
+        gap = np.hypot(dependence - corners[name][0], order - corners[name][1])
+        assert gap[-1] < (0.05 if name == "I" else 2e-3), name  # I is reached like 1/log
+        assert (np.diff(gap) <= 1e-12).all(), name
+    assert sum(len(part["rows"]) for part in quick["C13"].figure["sections"]) > 20
+
+
+def test_stored_comparisons_are_read_as_numbers(tmp_path):
+    from ptft_sym.claims.draw_results import _by_unit
+
+    page = tmp_path / "page.md"
+    page.write_text(PAGE)
+    (section,) = comparisons("C12", page)
+    assert section["title"].startswith("C12 ResNet")
+    assert section["rows"] == [
+        ("n = 10, kappa .3 minus base", 0.01, -0.03, 0.05, "undecided"),
+        ("n = 30, kappa 3 minus base", -0.1, -0.12, -0.08, "supported"),
+    ]
+    assert comparisons("C12", tmp_path / "absent.md") == []
+    mixed = {"title": "C13 r", "rows": [("PR", 1.0, 0.0, 2.0, "supported"), ("CKA", 0.1, 0.0, 0.2, "supported")]}
+    assert [(len(rows), unit.split()[0]) for _, rows, unit in _by_unit(mixed)] == [(1, "dimensions"), (1, "CKA")]
 
 
 def test_names_and_bad_arguments():
