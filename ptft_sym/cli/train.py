@@ -5,11 +5,15 @@ from typing import Annotated
 
 import typer
 
+from ptft_sym.cli import complete
 from ptft_sym.cli.output import AsJson, Quiet, emit, note
 
 
 def command(
-    kind: Annotated[str, typer.Argument(help="resnet, transformer, mlp, or all (with --quick).")] = "all",
+    kind: Annotated[
+        str,
+        typer.Argument(help="resnet, transformer, mlp, or all (with --quick).", autocompletion=complete.kinds),
+    ] = "all",
     config: Annotated[str, typer.Option(help="TOML file: model, data, stages, variants, seeds.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Embedded data, minutes on a CPU.")] = False,
     seeds: Annotated[int, typer.Option(help="With --quick: number of seeds.")] = 1,

@@ -51,6 +51,7 @@ def offered(tmp_path):
         ("ptft simulate --method ", ["exact", "flow", "gd"]),
         ("ptft curve --noise", ["--noise", "--noise-pt"]),
         ("ptft finetune --scan ", ["lam"]),
+        ("ptft train t", ["transformer"]),
         ("ptft verify pot", ["potential", "potential_derivative", "potential_second_derivative"]),
     ],
 )
