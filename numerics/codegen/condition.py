@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import mpmath
 import numpy as np
 
+from numerics.codegen.accuracy import ROUNDINGS
 from numerics.codegen.formulas import FORMULAS, formula
 from numerics.codegen.kernel import kernel
 
 __all__ = ["CONTRACT", "Conditioned", "condition_errors", "several", "typical"]
 
 #: The largest error allowed, in roundings (2^-52) of the condition.
-CONTRACT = 4.0
+CONTRACT = ROUNDINGS
 SIGNED = ("delta", "u0", "start", "pt_gap", "beta_pt")
 
 

@@ -4,7 +4,7 @@
 
 Formula:   see the source
 Source:    derivations.sensitivity, results channel_mass_c, channel_mass_g, channel_mass_s2
-Accuracy:  error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits
+Accuracy:  error <= 4 roundings of the condition of the arguments (docs/kernels.md), against mpmath at 50 digits
 Generator: numerics.codegen 1, backend numpy
 """
 

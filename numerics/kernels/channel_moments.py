@@ -7,7 +7,7 @@ saddle point (THEORY section 6).
 Formula:   see the source
 Source:    derivations.scalar_channel, results channel_mass, channel_error, channel_dof, channel_slack,
            channel_error_g, channel_error_s2, channel_dof_g, channel_dof_s2
-Accuracy:  error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits
+Accuracy:  error <= 4 roundings of the condition of the arguments (docs/kernels.md), against mpmath at 50 digits
 Generator: numerics.codegen 1, backend numpy
 """
 

@@ -5,7 +5,7 @@ where beta*_PT has mean a + pt_gap, variance pt_var and covariance pt_cov with x
 
 Formula:   see the source
 Source:    derivations.learned_solution, results channel_potential, channel_potential_slope, channel_forgetting
-Accuracy:  error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits
+Accuracy:  error <= 4 roundings of the condition of the arguments (docs/kernels.md), against mpmath at 50 digits
 Generator: numerics.codegen 1, backend numpy
 """
 

@@ -6,7 +6,7 @@
 Formula:   see the source
 Source:    derivations.sensitivity, results channel_error_c, channel_error_a, channel_error_tau2, channel_error_start,
            channel_dof_c, channel_dof_a, channel_dof_tau2, channel_dof_start
-Accuracy:  error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits
+Accuracy:  error <= 4 roundings of the condition of the arguments (docs/kernels.md), against mpmath at 50 digits
 Generator: numerics.codegen 1, backend numpy
 """
 
