@@ -18,8 +18,9 @@
 #
 # 1. reads the inductive bias off a network's behaviour (*the ruler*), first where the truth is known;
 # 2. asks claims C8 and C9 of two-layer networks;
-# 3. fine-tunes a small ResNet and looks at what happened to its representation;
-# 4. compares two checkpoints layer by layer.
+# 3. asks the ruler about a Transformer, which is not diagonal, and gets an honest answer;
+# 4. fine-tunes a small ResNet and looks at what happened to its representation;
+# 5. compares two checkpoints layer by layer.
 #
 # Effects over ten seeds, with standard errors and verdicts, are in `benchmarks/nonlinear.md`; here one seed shows how.
 
@@ -106,7 +107,37 @@ assert scratch.max() < 1.5 * scratch.min()  # without pretraining lam makes no s
 # linear networks: their hidden layer may turn, so there is no sparse bias over given features to gain from. The ruler
 # says the same: at `lam` near -1 they are independent of pretraining, with an l-order near 2 (`benchmarks/ruler.md`).
 #
-# ## 3. A ResNet
+# ## 3. The ruler on a Transformer
+#
+# On modular arithmetic the features are characters of $a + b$ and $a - b$. Pretraining regresses four of them, each
+# times its strength; a probe shows two residues that differ in two characters, and asks how these share the new target.
+# Response to a feature: the projection of the learned function on it. The two characters together explain the response
+# (`additivity` near 1), so the question makes sense; but the one that was stronger in pretraining gets more than in any
+# diagonal network (`slope` above 1). The honest answer is then "uncertain".
+
+# %%
+from numerics.networks.modular_probes import character_task
+from numerics.networks.training import TrainConfig, fit
+from numerics.networks.transformer import Transformer
+from numerics.networks.tuner import NetworkTuner
+
+task = character_task(0)
+torch.manual_seed(0)
+transformer = Transformer(task.modulus + 1, len(task.values))
+pretraining = TrainConfig("adamw", 2e-3, batch_size=256, max_steps=2000, stop_loss=0.01, loss="mse")
+print(fit(transformer, task.x, task.targets, pretraining).message)
+tuning = TrainConfig(lr=0.01, max_steps=6000, stop_loss=1e-3, loss="mse", clip=1.0)
+asked = pt.estimate_bias(NetworkTuner(transformer, tuning, gamma=0.1), task.probes(6))
+print(asked.message)
+print(f"additivity {asked.additivity:.2f}, slope {asked.slope:.2f}")
+
+# %%
+assert 0.75 < asked.additivity < 1.25
+assert asked.slope_interval[0] > 1.25
+assert asked.regime == "uncertain"
+
+# %% [markdown]
+# ## 4. A ResNet
 #
 # Eight channels, digits: pretrained on ten classes, fine-tuned on parity from 30 images.
 
@@ -137,14 +168,13 @@ resnet["name"] = resnet.index
 signature_figure(resnet.astype({"pr_before": float, "pr_after": float, "ensd": float, "scratch": bool}))
 
 # %% [markdown]
-# ## 4. Two checkpoints
+# ## 5. Two checkpoints
 #
 # `pt.drift` (or `ptft drift BEFORE AFTER`) compares two checkpoints of any architecture: state dictionaries or files,
 # read lazily and never unpickled.
 
 # %%
 from numerics.networks.experiment import build, stages_of, start_fine_tuning
-from numerics.networks.training import fit
 
 stages = stages_of(base, 0)
 model = build(base, stages.pt, 0)
