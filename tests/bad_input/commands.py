@@ -98,13 +98,13 @@ BAD = {
     },
     "train": {
         "kind": {"unknown": "nope", "empty": ""}, "config": {"with quick": "good.toml"}, "quick": FLAG, "seeds": COUNT,
-        "out": FOLDER, "force": FLAG, "threads": COUNT,
+        "device": {"unknown": "nope"}, "download": FLAG, "out": FOLDER, "force": FLAG, "threads": COUNT, **_PRINTS,
     },
     "drift": {
         "before": {"absent": "nope.pt", "ending": "taken.txt", "cut off": "cut.safetensors", "no tensors": "full"},
         "after": {"absent": "nope.pt", "ending": "taken.txt", "cut off": "cut.safetensors", "no tensors": "full"},
         "model": {"alone": "nowhere:build"}, "batch": {"alone": "x.npy"}, "layers": {"without model": "w"},
-        "center": FLAG, "out": FOLDER, "force": FLAG,
+        "center": FLAG, "out": FOLDER, "force": FLAG, "as_json": FLAG,
     },
     "derive": {"name": {"unknown": "nope", "empty": ""}, "format": {"unknown": "pdf", "empty": ""},
                "out": {"taken": "taken.txt", "no folder": "nowhere/new.md", "a folder": "full", "empty": ""}, "force": FLAG,
