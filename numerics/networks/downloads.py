@@ -38,7 +38,7 @@ def fetch(name: str, path: str | Path) -> Path:
     ImportError
         Without torchvision, unless the data are there.
     RuntimeError
-        When the download fails.
+        When the download fails, or torchvision does not load.
     """
     if name not in DOWNLOADABLE:
         raise ValueError(f"name = {name!r} is not allowed with download: it must be one of {', '.join(DOWNLOADABLE)}")
@@ -50,6 +50,12 @@ def fetch(name: str, path: str | Path) -> Path:
         if place.exists():
             return place
         raise ImportError(f"{name}: a download needs torchvision: pip install 'ptft_sym[vision]'") from None
+    except Exception as error:  # its compiled part was made for another torch
+        if place.exists():
+            return place
+        raise RuntimeError(
+            f"{name}: torchvision does not load beside this torch ({error}): install versions that belong together"
+        ) from None
     make: Callable = {"cifar100": sets.CIFAR100, "svhn": sets.SVHN}[name]
     try:
         root.mkdir(parents=True, exist_ok=True)

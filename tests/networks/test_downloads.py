@@ -98,6 +98,18 @@ def test_without_torchvision_the_error_names_the_extra(without_torchvision, tmp_
     assert not list(tmp_path.iterdir())
 
 
+def test_a_torchvision_of_another_torch_is_one_sentence(tmp_path, monkeypatch):
+    """What happens when only one of the two is upgraded: the import itself raises RuntimeError."""
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision" / "__init__.py").write_text("raise RuntimeError('operator nms does not exist')")
+    monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"does not load beside this torch \(operator nms"):
+        fetch("cifar100", tmp_path / "sets")
+    (tmp_path / "sets" / "cifar-100-python").mkdir(parents=True)
+    assert fetch("cifar100", tmp_path / "sets").name == "cifar-100-python"
+
+
 def test_a_copy_that_is_there_needs_no_torchvision(torchvision, tmp_path, monkeypatch):
     fetch("svhn", tmp_path)
     monkeypatch.setitem(sys.modules, "torchvision", None)
