@@ -35,12 +35,15 @@ def save(record: dict) -> None:
 
 def statement(row: Formula, backend: str) -> str:
     """One sentence: the contract and, when there is one, the measurement behind it."""
+    if backend == "mpmath":
+        return "to the digits asked for: the printed formula at a working precision doubled until two answers agree"
     if row.outputs:
         condition = f"{ROUNDINGS:g} roundings of the condition of the arguments (docs/kernels.md)"
         return f"error <= {condition}, against mpmath at 50 digits"
     if not row.measured:
         return "error within the condition of the arguments (see docs/kernels.md); tested against mpmath at 50 digits"
-    contract = f"error <= {row.ulp:g} ulp in float64 and float32 wherever the true result is normal"
+    dtypes = "float64" if backend == "c" else "float64 and float32"
+    contract = f"error <= {row.ulp:g} ulp in {dtypes} wherever the true result is normal"
     measured = load().get(backend, {}).get(row.name)
     if not measured:
         return contract

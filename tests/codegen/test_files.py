@@ -87,6 +87,15 @@ def test_the_accuracy_record_is_inside_every_contract():
         assert f"largest measured {record['numpy'][name]['ulp']} ulp" in kernel(name).accuracy
 
 
+def test_what_each_backend_promises():
+    assert "4 roundings of the condition" in kernel("channel_moments", "c").accuracy
+    assert "to the digits asked for" in kernel("prox", "mpmath").accuracy
+    assert "ulp in float64 wherever" in kernel("potential", "c").accuracy  # there is no float32 in the C files
+    assert "ulp in float64 and float32 wherever" in kernel("potential", "torch").accuracy
+    for backend in ("numpy", "torch", "c", "mpmath"):
+        assert kernel("potential", backend).accuracy[:60] in " ".join(source(["potential"], backend).split())
+
+
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_an_exported_file_works_without_this_project(tmp_path, backend):
     if backend == "torch":
