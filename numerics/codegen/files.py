@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from numerics.codegen.export import torch_module
+from numerics.codegen.export import torch_module, trace_of
 from numerics.codegen.formulas import FORMULAS
 from numerics.codegen.headers import header
-from numerics.codegen.passes import compile_formula
 from numerics.codegen.print_balls import print_balls
 from numerics.codegen.print_channel_table import print_channel_table
 from numerics.codegen.print_numpy import print_module
@@ -36,7 +35,7 @@ def files() -> dict[str, str]:
     """File name -> text of every generated file, in a fixed order."""
     texts = {"__init__.py": init_text()}
     for row in FORMULAS.values():
-        trace = compile_formula(row)
+        trace = trace_of(row.name)
         trace.check()
         texts[f"{row.name}.py"] = print_module(row, trace, header(row, trace, "numpy"))
     texts["balls.py"] = print_balls()
