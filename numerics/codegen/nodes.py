@@ -19,6 +19,7 @@ from numerics.codegen.series import Polynomial, economised
 
 __all__ = [
     "AsinhRatio",
+    "CoreQuotient",
     "Divergence",
     "ExactHypot",
     "Node",
@@ -28,6 +29,7 @@ __all__ = [
     "ScaledSinh",
     "ScaledSum",
     "Select",
+    "ShortCore",
     "SquaredScaledSum",
     "TanhHalf",
     "hypot",
@@ -166,9 +168,12 @@ class PotentialCore(RatioNode):
         return sp.asinh(2 * v) - v / (sp.Rational(1, 2) + sp.sqrt(sp.Rational(1, 4) + v**2))
 
     def stable_form(self):
+        return self.series(7)
+
+    def series(self, degree):
         (v,) = self.args
         square = TanhHalf(v) ** 2
-        return sp.asinh(v + v * Rounded(square * Polynomial(square, *core_coefficients())))
+        return sp.asinh(v + v * Rounded(square * Polynomial(square, *core_coefficients(degree))))
 
     def fdiff(self, argindex=1):
         (v,) = self.args
@@ -181,6 +186,38 @@ class PotentialCore(RatioNode):
     def near(self):  # dF/dv = T/v
         (v,) = self.args
         return v * Polynomial(Rounded(v) ** 2, *[(-1) ** n * sp.catalan(n) / (2 * n + 1) for n in range(NEAR_TERMS)])
+
+
+class ShortCore(PotentialCore):
+    """PotentialCore for whole arrays, a term less: 1e-16 of the bracket at large v, where F has an ulp to spare."""
+
+    def stable_form(self):
+        return self.series(6)
+
+
+class CoreQuotient(RatioNode):
+    """T/F at u = 2 v: the l-order is 1 + T/F.  For whole arrays: one asinh and one tanh, no polynomial.
+
+    F = asinh(u) - T loses a bit or two where u is small, and T/F = 1 there: what is lost is added to 1.  T is taken of
+    the asinh that was computed, so that the rounding of the asinh enters F only by half.
+    """
+
+    @classmethod
+    def eval(cls, x):  # even
+        return cls(-x) if x.could_extract_minus_sign() else None
+
+    def definition(self):
+        half = self.args[0] / 2
+        return TanhHalf(half).definition() / PotentialCore(half).definition()
+
+    def stable_form(self):
+        (u,) = self.args
+        double = Rounded(sp.asinh(u))
+        tanh = Rounded(sp.tanh(Rounded(double / 2)))
+        return tanh / Rounded(double - tanh)
+
+    def fdiff(self, argindex=1):
+        return sp.diff(self.definition(), self.args[0])
 
 
 NEAR_TERMS = 10  # for |v| < 2^-4 the next term is below 2^-60; autograd uses the series that far

@@ -17,7 +17,7 @@ from numerics.codegen.channel import factored
 from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import ExactHypot, Node, RatioNode, hypot
 from numerics.codegen.recheck import check_trace
-from numerics.codegen.rules import rewrite
+from numerics.codegen.rules import ARRAY_RULES, rewrite
 from numerics.codegen.text import decimal
 
 __all__ = ["Stage", "Trace", "compile_expression", "compile_formula"]
@@ -54,6 +54,7 @@ class Region:
 class Trace:
     """The stages in order, the final expression, and the regions with a form of their own.
 
+    `array_form` is a stage beside the last one, with fewer operations, for code on whole arrays.
     `smooth_regions` are wider, for backends that differentiate: a form is left where its derivative would lose
     digits, not
     only where its value would.
@@ -65,6 +66,7 @@ class Trace:
     regions: tuple[Region, ...] = ()
     smooth_regions: tuple[Region, ...] = ()
     from_registry: bool = False
+    array_form: Stage | None = None
 
     def add(self, name: str, reason: str, expression: sp.Expr) -> sp.Expr:
         self.stages.append(Stage(name, reason, expression))
@@ -90,6 +92,7 @@ class Trace:
 
     def __str__(self) -> str:
         rows = [f"{i}. {stage}" for i, stage in enumerate(self.stages, 1)]
+        rows += [f"   on whole arrays (NumPy), {self.array_form}"] if self.array_form else []
         rows += [f"   where |{r.x}| {r.relation} {decimal(r.bound)}: {r.expression}" for r in self.regions]
         return "\n".join(rows)
 
@@ -147,6 +150,10 @@ def _optimise(trace: Trace, exact_roots: bool = False) -> Trace:
         roots = {node: ExactHypot(*node.args) for node in trace.expression.atoms(hypot)}
         trace.add("exact hypotenuse", "this contract has no room for the faster one", trace.expression.xreplace(roots))
     trace.regions = _split_range(trace.expression)
+    used = []
+    whole = rewrite(trace.expression, ARRAY_RULES, log=used)
+    if used:
+        trace.array_form = Stage("array form", "rules: " + ", ".join(used), whole)
     trace.smooth_regions = _smooth(trace.expression, trace.regions)
     return trace
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+import sympy as sp
 
 from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import Rounded
@@ -62,7 +65,7 @@ NUMPY = Dialect(
     decimal,
     polynomial=_horner,
 )
-HELPERS = ("broadcast", "elementwise", "horner", "hypot", "patch", "select")
+HELPERS = ("above", "beyond", "broadcast", "constant", "elementwise", "horner", "hypot", "patch", "select", "within")
 RESERVED = ("np", "special", "out", "size", *HELPERS)
 
 
@@ -73,19 +76,64 @@ def print_core(trace: Trace) -> str:
     for region in trace.regions:
         lines, (result,) = statements(lower(region.expression, trace.arguments), NUMPY, RESERVED)
         text.append(_function(f"_{region.name}", arguments, [*lines, f"return {result}"]))
-    # the size that decides is |x|, or x^2 for a ratio: its square is computed anyway
-    x = [region.x if region.fixed else Rounded(region.x) ** 2 for region in trace.regions[:1]]
-    program = lower((trace.expression, *map(Rounded, x)), trace.arguments)
-    lines, (result, *size) = in_place_statements(program, NUMPY, RESERVED)
+    expression = trace.array_form.expression if trace.array_form else trace.expression
+    size, scale, power = _size(expression, trace)
+    numbers: dict[str, str] = {}
+    dialect = replace(
+        NUMPY,
+        constant=lambda number: _named(number, numbers),
+        polynomial=lambda x, names: _horner(x, [_literal(name, numbers) for name in names]),
+    )
+    program = lower((expression, *size), trace.arguments)
+    lines, (result, *sizes) = in_place_statements(program, dialect, RESERVED)
+    if program.values[program.outputs[0]].kind in ("argument", "constant"):
+        result = f"np.full_like({next(iter(trace.arguments.values()))}, {result})"  # an array of the kernel's own
+    lines += _into_out(lines.pop() if lines else "", result)
     if trace.regions:
-        fixed = trace.regions[0].fixed
-        lines += [f"size = np.abs({size[0]})" if fixed else f"size = {size[0]}", f"out = {result}"]
-        for region in trace.regions:
-            bound = decimal(region.bound if fixed else region.bound**2)
-            lines.append(f"out = patch(out, size {region.relation} {bound}, _{region.name}, {arguments})")
-        result = "out"
-    text.append(_function("_core", arguments, [*lines, f"return {result}"]))
-    return "\n\n\n".join(text)
+        lines.append(f"size = {sizes[0]}")
+    for region in trace.regions:
+        bound = decimal((scale * region.bound) ** power)
+        test = {">": "above" if power == 2 else "beyond", "<": "within"}[region.relation]
+        where = f"{'size' if power == 2 else 'np.abs(size)'} {region.relation} {bound}"
+        lines.append(f"if {test}(size, {bound}):")
+        lines.append(f"    out = patch(out, {where}, _{region.name}, {arguments})")
+    core = _function("_core", f"{arguments}, out=None", [*lines, "return out"])
+    used = {name: value for value, name in numbers.items() if re.search(rf"\b{name}\b", core)}
+    constants = "\n".join(f"{name} = constant({value})" for name, value in sorted(used.items()))
+    return "\n\n\n".join([*([constants] if constants else []), *text, core])
+
+
+def _into_out(last: str, result: str) -> list[str]:
+    """The last statement, written into `out` (a new array where that is None)."""
+    step = re.fullmatch(rf"{result} ([-+*/])= (.+)", last)
+    if step:
+        ufunc = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}[step[1]]
+        return [f"out = np.{ufunc}({result}, {step[2]}, out)"]
+    return [*([last] if last else []), f"out = {result}"]
+
+
+def _size(expression: sp.Expr, trace: Trace) -> tuple[tuple[sp.Expr, ...], sp.Expr, int]:
+    """What is compared with the bounds of the regions, as (value,), scale, power: (scale x)^power, computed anyway."""
+    if not trace.regions:
+        return (), sp.Integer(1), 1
+    x = trace.regions[0].x
+    choices = [(sp.Integer(1), 2), (sp.Integer(1), 1), (sp.Integer(2), 1)] if not trace.regions[0].fixed else []
+    known = len(lower(expression, trace.arguments).values)
+    for scale, power in choices:
+        value = Rounded(scale * x) ** power
+        if len(lower((expression, value), trace.arguments).values) == known:
+            return (value,), scale, power
+    return (Rounded(x),), sp.Integer(1), 1
+
+
+def _named(number: sp.Expr, numbers: dict[str, str]) -> str:
+    """The name of a number as a NumPy operand: K0_25 is 0.25, Km1_0 is -1.0, K1em05 is 1e-05."""
+    value = decimal(number)
+    return numbers.setdefault(value, "K" + value.replace("-", "m").replace(".", "_").replace("+", ""))
+
+
+def _literal(name: str, numbers: dict[str, str]) -> str:
+    return next(value for value, known in numbers.items() if known == name)
 
 
 def _function(name: str, arguments: str, lines: list[str], doc: str = "") -> str:
@@ -104,7 +152,7 @@ def print_tuple_core(row: Formula, trace: Trace) -> str:
 def print_root_core(trace: Trace) -> str:
     """The core of a kernel that is a function of the root: solve, then the expression in x."""
     inner = print_core(trace).replace("_core(", "_value(")
-    return f"{inner}\n\n\ndef _core(z, g, c_ft):\n    return _value(solve(z, g, c_ft), g, c_ft)"
+    return f"{inner}\n\n\ndef _core(z, g, c_ft, out=None):\n    return _value(solve(z, g, c_ft), g, c_ft, out)"
 
 
 def print_body(row: Formula, trace: Trace) -> str:
@@ -144,4 +192,5 @@ def print_module(row: Formula, trace: Trace, header: str) -> str:
     gap = "\n" if numpy or special else ""
     solver = "\nfrom numerics.kernels._prox import solve" if row.implicit else ""
     imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}{solver}"
-    return f'"""{header}"""\n\n{imports}\n\n\n{body}\n'
+    before = "\n\n" if body.startswith("K") else "\n\n\n"
+    return f'"""{header}"""\n\n{imports}{before}{body}\n'

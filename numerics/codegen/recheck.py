@@ -33,7 +33,8 @@ def check_trace(trace, count: int, digits: int) -> int:
             trace.stages[0].expression.subs(trace.renamed, simultaneous=True), trace.stages[1], symbols, count, digits
         )
     base, compared = trace.stages[start].expression, 0
-    for stage in trace.stages[start + 1 :]:
+    beside = [trace.array_form] if trace.array_form else []
+    for stage in [*trace.stages[start + 1 :], *beside]:
         compared += _compare(base, stage, symbols, count, digits)
     for region in trace.regions:
         compared += _compare_region(base, region, symbols, count)

@@ -15,18 +15,20 @@ import sympy as sp
 
 from numerics.codegen.nodes import (
     AsinhRatio,
+    CoreQuotient,
     Divergence,
     PotentialCore,
     Rounded,
     ScaledCosh,
     ScaledSinh,
     ScaledSum,
+    ShortCore,
     SquaredScaledSum,
     TanhHalf,
     hypot,
 )
 
-__all__ = ["RULES", "Rule", "rewrite"]
+__all__ = ["ARRAY_RULES", "RULES", "Rule", "rewrite"]
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,20 @@ def _divergence(node):
     return None
 
 
+def _core_quotient(node):
+    if not node.is_Mul:
+        return None
+    for factor in node.args:
+        if isinstance(factor, TanhHalf) and 1 / PotentialCore(factor.args[0]) in node.args:
+            half = factor.args[0]
+            return node / factor * PotentialCore(half) * CoreQuotient(2 * half)
+    return None
+
+
+def _short_core(node):
+    return ShortCore(*node.args) if isinstance(node, PotentialCore) and not isinstance(node, ShortCore) else None
+
+
 RULES = (
     Rule("divergence", "q(b) - q(b0) - q'(b0)(b - b0) is one function, small when b is near b0", _divergence),
     Rule("root minus one", "1 - sqrt(1 + x^2) = -x tanh(asinh(x)/2): no difference of close numbers", _root_minus_one),
@@ -251,6 +267,12 @@ RULES = (
     ),
     Rule("asinh of a ratio", "asinh(b/c) is log(2b) - log(c) where b/c overflows", _asinh_of_a_ratio),
     Rule("square with weight", "g asinh(x)^2 = (g asinh(x)) asinh(x): no square that underflows", _square_with_weight),
+)
+
+#: For code that works on whole arrays, where every operation is a pass over memory.
+ARRAY_RULES = (
+    Rule("core quotient", "T/F from one asinh and one tanh: the polynomial of F is fifteen passes", _core_quotient),
+    Rule("short core", "a term less in the polynomial of F: two passes less", _short_core),
 )
 
 

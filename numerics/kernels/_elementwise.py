@@ -1,11 +1,15 @@
 """What every generated NumPy kernel runs under: broadcasting, dtypes, blocks that fit the cache, silence.
 
 A core is straight-line NumPy code on float64 arrays.  `elementwise` checks the domain, broadcasts, feeds the core
-blocks of BLOCK elements (its temporaries then stay in the second-level cache) and returns the result in the arguments' dtype.
+blocks of BLOCK elements (its temporaries then stay in the second-level cache) and returns the result in the
+arguments' dtype.  float64 arrays of one shape, the usual case, go straight to the core: at a thousand elements a
+kernel is a dozen NumPy calls, and everything around them has to cost less than one.
 float32 arguments are computed in float64, block by block, and rounded once.
 """
 
+import contextvars
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +19,37 @@ np.empty(
 )  # freed at once: glibc then keeps blocks of a temporary's size instead of handing them back every call
 _DOUBLE = np.dtype(np.float64)
 _QUIET = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
+
+
+def _quiet_context():
+    """A context in which NumPy ignores floating-point errors; None where it keeps their state elsewhere (before 2.0)."""
+    before, context = np.geterr(), contextvars.Context()
+    context.run(np.seterr, **_QUIET)
+    if np.geterr() == before:
+        return context
+    np.seterr(**before)
+    return None
+
+
+_idle = [_quiet_context()]  # those not in use: list.pop and append are atomic
+
+
+def _silently(function, *arguments):
+    """function(*arguments) without floating-point warnings or errors, whatever the caller's `np.errstate` says.
+
+    Entering a context that stands ready costs a tenth of `np.errstate`.
+    """
+    try:
+        context = _idle.pop()
+    except IndexError:
+        context = _quiet_context()
+    try:
+        if context is None:
+            with np.errstate(**_QUIET):
+                return function(*arguments)
+        return context.run(function, *arguments)
+    finally:
+        _idle.append(context)
 
 
 def elementwise(core, names, positive, arguments):
@@ -27,21 +62,67 @@ def elementwise(core, names, positive, arguments):
     Raises TypeError for complex or non-numeric arguments and ValueError for an argument out of its domain or
     shapes that do not broadcast.
     """
-    arrays = [a if type(a) is np.ndarray and a.dtype is _DOUBLE else _as_real(n, a) for n, a in zip(names, arguments, strict=False)]
-    guarded = [i for i, name in enumerate(names) if name in positive]
+    shape = None
+    for a in arguments:
+        if type(a) is not np.ndarray or a.dtype is not _DOUBLE or (a.shape != shape and shape is not None):
+            break
+        shape = a.shape
+    else:
+        if shape and 0 < a.size <= BLOCK:
+            return _silently(_direct, core, names, positive, arguments)
+    return _silently(_any_arguments, core, names, positive, arguments)
+
+
+def _direct(core, names, positive, arguments, out=None):
+    for name, a in zip(names, arguments):  # noqa: B905  (one name an argument; `strict` costs a tenth of a core)
+        if name in positive and not a.item(a.argmin()) > 0.0:  # or NaN, which argmin takes for the smallest
+            _refuse(name, a)
+    return core(*arguments, out)
+
+
+def _any_arguments(core, names, positive, arguments):
+    """`elementwise` for lists, scalars, other dtypes, several shapes and arrays longer than a block."""
+    arrays = [
+        a if type(a) is np.ndarray and a.dtype is _DOUBLE else _as_real(n, a)
+        for n, a in zip(names, arguments, strict=False)
+    ]
     plain = all(a.dtype is _DOUBLE for a in arrays)
     dtype = _DOUBLE if plain else _result_dtype(arguments, arrays)
     shapes = {a.shape for a in arrays if a.ndim}
-    with np.errstate(**_QUIET):
-        if len(shapes) > 1 or max(a.size for a in arrays) > BLOCK:
-            return _in_blocks(core, arrays, dtype, names, guarded)
-        for i in guarded:
-            _refuse(names[i], arrays[i])
-        shape = shapes.pop() if shapes else ()
-        # a core writes over its own temporaries: they must all have the full shape
-        full = [a if a.shape == shape and shape else np.broadcast_to(a, shape or (1,)) for a in arrays]
-        out = core(*(full if plain else [a.astype(_DOUBLE) for a in full]))
-        return _finished(out if shape else np.asarray(out).reshape(-1)[0], shape, dtype)
+    size = max(a.size for a in arrays)
+    if len(shapes) > 1:
+        return _in_blocks(core, arrays, dtype, names, positive)
+    shape = shapes.pop() if shapes else ()
+    if size > BLOCK and all(a.flags.c_contiguous for a in arrays):
+        return _in_slices(core, arrays, shape, dtype, names, positive)
+    if size > BLOCK or 0 in shape:
+        return _in_blocks(core, arrays, dtype, names, positive)
+    # a core writes over its own temporaries: they must all have the full shape
+    full = [_filled(a, shape or (1,)) if a.shape != shape or not shape else a.astype(_DOUBLE, copy=False) for a in arrays]
+    out = _direct(core, names, positive, full)
+    return _finished(out if shape else out.reshape(-1)[0], shape, dtype)
+
+
+def _filled(value, shape):
+    full = np.empty(shape)
+    full.fill(value)
+    return full
+
+
+def _in_slices(core, arrays, shape, dtype, names, positive):
+    """Contiguous arrays of one shape, and scalars, longer than a block."""
+    out = np.empty(shape, dtype)
+    flat, size = out.reshape(-1), out.size
+    whole = [a.reshape(-1) if a.ndim else _filled(a, BLOCK) for a in arrays]
+    for start in range(0, size, BLOCK):
+        stop = min(start + BLOCK, size)
+        here = [w[start:stop] if a.ndim else w[: stop - start] for a, w in zip(arrays, whole, strict=True)]
+        here = [h.astype(_DOUBLE, copy=False) for h in here]
+        there = flat[start:stop]
+        result = _direct(core, names, positive, here, there if dtype is _DOUBLE else None)
+        if result is not there:
+            there[...] = result
+    return out
 
 
 def broadcast(core, names, positive, arguments):
@@ -49,6 +130,10 @@ def broadcast(core, names, positive, arguments):
 
     The arguments are not broadcast before they reach the core: what depends on few of them is computed on their shape.
     """
+    return _silently(_several, core, names, positive, arguments)
+
+
+def _several(core, names, positive, arguments):
     arrays = [_as_real(n, a) for n, a in zip(names, arguments, strict=False)]
     for name, array in zip(names, arrays, strict=False):
         if name in positive:
@@ -57,18 +142,17 @@ def broadcast(core, names, positive, arguments):
     arrays = [a.astype(_DOUBLE, copy=False) for a in arrays]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     size = math.prod(shape)
-    with np.errstate(**_QUIET):
-        if size <= BLOCK:
-            return tuple(_finished(result, shape, dtype) for result in core(*arrays))
-        step = max(1, BLOCK * shape[0] // size)
-        outputs = ()
-        for start in range(0, shape[0], step):
-            rows = slice(start, start + step)
-            results = core(*[a[rows] if a.ndim == len(shape) and len(a) > 1 else a for a in arrays])
-            outputs = outputs or tuple(np.empty(shape, dtype) for _ in results)
-            for output, result in zip(outputs, results, strict=False):
-                output[rows] = result
-        return outputs
+    if size <= BLOCK:
+        return tuple(_finished(result, shape, dtype) for result in core(*arrays))
+    step = max(1, BLOCK * shape[0] // size)
+    outputs = ()
+    for start in range(0, shape[0], step):
+        rows = slice(start, start + step)
+        results = core(*[a[rows] if a.ndim == len(shape) and len(a) > 1 else a for a in arrays])
+        outputs = outputs or tuple(np.empty(shape, dtype) for _ in results)
+        for output, result in zip(outputs, results, strict=False):
+            output[rows] = result
+    return outputs
 
 
 def _finished(result, shape, dtype):
@@ -77,7 +161,8 @@ def _finished(result, shape, dtype):
     return (result if result.shape == shape else np.broadcast_to(result, shape).copy())[()]
 
 
-def _in_blocks(core, arrays, dtype, names, guarded):
+def _in_blocks(core, arrays, dtype, names, positive):
+    """Arrays of several shapes or any strides."""
     flags = ("external_loop", "buffered", "zerosize_ok", "delay_bufalloc")
     roles = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     types = [_DOUBLE] * len(arrays) + [dtype]
@@ -85,9 +170,8 @@ def _in_blocks(core, arrays, dtype, names, guarded):
     with walk:
         walk.reset()
         for *inputs, out in walk:
-            for i in guarded:  # here, where the block is in the cache
-                _refuse(names[i], inputs[i])
-            out[...] = core(*inputs)
+            if out.size:  # the domain is checked here, where the block is in the cache
+                out[...] = _direct(core, names, positive, inputs)
         return walk.operands[-1][()]
 
 
@@ -116,6 +200,22 @@ def _refuse(name, array):
         raise ValueError(f"{name} = {array[bad].flat[0]!r} is not allowed: it must be > 0")
 
 
+def beyond(x, bound):
+    """Whether some |x| may exceed the bound (NaN counts): asked of every block, so no array is made."""
+    return not (x.item(x.argmax()) <= bound and x.item(x.argmin()) >= -bound)
+
+
+def above(x, bound):
+    """Whether some x may exceed the bound (NaN counts)."""
+    return not x.item(x.argmax()) <= bound
+
+
+def within(x, bound):
+    """Whether some |x| may be below the bound (NaN counts)."""
+    size = np.abs(x)
+    return not size.item(size.argmin()) >= bound
+
+
 def patch(out, where, core, *arguments):
     """Replace the elements of `out` selected by `where` with core(arguments there); nothing happens where none is."""
     if where.any():
@@ -125,14 +225,24 @@ def patch(out, where, core, *arguments):
     return out
 
 
+def constant(value):
+    """A number as a NumPy operand: a third cheaper in a call than a Python float."""
+    return np.array(value)
+
+
+@lru_cache(maxsize=256)
+def _constants(values):
+    return tuple(map(np.array, values))
+
+
 def horner(x, coefficients):
     """coefficients[0] + coefficients[1] x + ..., in place but for the first product."""
-    *rest, last = coefficients
+    first, *rest, last = _constants(coefficients)
     total = x * last
-    for coefficient in rest[:0:-1]:
+    for coefficient in reversed(rest):
         total += coefficient
         total *= x
-    total += rest[0]
+    total += first
     return total
 
 

@@ -14,32 +14,36 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, horner, select
+from numerics.kernels._elementwise import constant, elementwise, horner, select
+
+K0_0 = constant(0.0)
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
 
-def _core(beta, beta0, c_ft):
+def _core(beta, beta0, c_ft, out=None):
     t1 = beta / c_ft
-    t2 = np.greater(t1, 0.0)
+    t2 = np.greater(t1, K0_0)
     t3 = beta0 / c_ft
-    t4 = np.greater(t3, 0.0)
+    t4 = np.greater(t3, K0_0)
     t5 = np.logical_and(t2, t4)
-    t6 = np.less(t1, 0.0)
-    t7 = np.less(t3, 0.0)
+    t6 = np.less(t1, K0_0)
+    t7 = np.less(t3, K0_0)
     t8 = np.logical_and(t6, t7)
     t9 = np.logical_or(t5, t8)
     t10 = beta - beta0
     t11 = t10 / c_ft
     t12 = t1 + t3
     t13 = t3 * t3
-    t13 += 1.0
+    t13 += K1_0
     np.sqrt(t13, out=t13)
     t14 = t1 * t13
     t15 = t1 * t1
-    t15 += 1.0
+    t15 += K1_0
     np.sqrt(t15, out=t15)
     t16 = t3 * t15
     t14 += t16
-    t17 = select(t9, t14, 1.0)
+    t17 = select(t9, t14, K1_0)
     t18 = t12 / t17
     t11 *= t18
     np.arcsinh(t11, out=t11)
@@ -47,9 +51,9 @@ def _core(beta, beta0, c_ft):
     np.arcsinh(t3, out=t3)
     t1 -= t3
     t19 = select(t9, t11, t1)
-    t20 = 0.5 * t19
+    t20 = K0_5 * t19
     t21 = np.abs(t20)
-    t22 = np.less(t21, 1.0)
+    t22 = np.less(t21, K1_0)
     t15 += t13
     t12 /= t15
     t23 = t20 * t20
@@ -59,13 +63,14 @@ def _core(beta, beta0, c_ft):
     t24 /= t25
     t24 *= t12
     t24 += t20
-    t10 *= 0.5
+    t10 *= K0_5
     t24 *= t10
     t20 *= beta
     t12 *= t10
     t20 -= t12
     t26 = select(t22, t24, t20)
-    return t26
+    out = t26
+    return out
 
 
 def bregman(beta, beta0, c_ft):

@@ -12,17 +12,20 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, hypot
+from numerics.kernels._elementwise import constant, elementwise, hypot
+
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
 
-def _core(beta_pt, c, lam, gamma):
+def _core(beta_pt, c, lam, gamma, out=None):
     t1 = hypot(beta_pt, c)
     t2 = gamma * gamma
-    t2 *= 0.5
+    t2 *= K0_5
     t3 = t1 + c
-    t4 = 1.0 + lam
+    t4 = K1_0 + lam
     t5 = t3 * t4
-    t6 = t4 - 1.0
+    t6 = t4 - K1_0
     np.subtract(lam, t6, out=t6)
     t6 *= t3
     t3 -= t1
@@ -30,8 +33,8 @@ def _core(beta_pt, c, lam, gamma):
     t3 *= t4
     t6 += t3
     t2 += t6
-    t5 += t2
-    return t5
+    out = np.add(t5, t2, out)
+    return out
 
 
 def c_ft(beta_pt, c, lam, gamma):

@@ -11,7 +11,10 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, patch
+
+K0_5 = constant(0.5)
+K2_0 = constant(2.0)
 
 
 def _far(delta, u0, c_ft, g):
@@ -21,19 +24,19 @@ def _far(delta, u0, c_ft, g):
     return t3
 
 
-def _core(delta, u0, c_ft, g):
-    t1 = 0.5 * delta
+def _core(delta, u0, c_ft, g, out=None):
+    t1 = K0_5 * delta
     t2 = t1 * g
     t3 = np.sinh(t1)
     t1 += u0
     t4 = np.cosh(t1)
     t4 *= c_ft
-    t3 *= 2.0
+    t3 *= K2_0
     t3 *= t4
-    t2 += t3
-    size = np.abs(t1)
-    out = t2
-    out = patch(out, size > 700.0, _far, delta, u0, c_ft, g)
+    out = np.add(t2, t3, out)
+    size = t1
+    if beyond(size, 700.0):
+        out = patch(out, np.abs(size) > 700.0, _far, delta, u0, c_ft, g)
     return out
 
 

@@ -14,22 +14,26 @@ Generator: numerics.codegen 1, backend numpy
 import numpy as np
 from scipy import special
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K0_5 = constant(0.5)
+K0_7071067811865476 = constant(0.7071067811865476)
+K0_7978845608028654 = constant(0.7978845608028654)
 
 
-def _core(threshold):
+def _core(threshold, out=None):
     t1 = threshold * threshold
-    t1 *= 0.5
+    t1 *= K0_5
     np.negative(t1, out=t1)
     np.exp(t1, out=t1)
-    t1 *= 0.7978845608028654
+    t1 *= K0_7978845608028654
     t2 = threshold + t1
-    t3 = 0.7071067811865476 * threshold
+    t3 = K0_7071067811865476 * threshold
     t4 = special.erfc(t3)
     t5 = threshold * t4
     t2 -= t5
-    t1 /= t2
-    return t1
+    out = np.divide(t1, t2, out)
+    return out
 
 
 def critical_alpha(threshold):

@@ -12,20 +12,26 @@ Generator: numerics.codegen 1, backend numpy
 import numpy as np
 from scipy import special
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K0_5 = constant(0.5)
+K0_7071067811865476 = constant(0.7071067811865476)
+K1_0 = constant(1.0)
+K1_2533141373155003 = constant(1.2533141373155003)
 
 
-def _core(threshold):
+def _core(threshold, out=None):
     t1 = threshold * threshold
-    t1 *= 0.5
+    t1 *= K0_5
     np.exp(t1, out=t1)
-    t2 = 0.7071067811865476 * threshold
+    t2 = K0_7071067811865476 * threshold
     t3 = special.erfc(t2)
-    t4 = 1.2533141373155003 * threshold
+    t4 = K1_2533141373155003 * threshold
     t4 *= t1
     t4 *= t3
-    np.subtract(1.0, t4, out=t4)
-    return t4
+    np.subtract(K1_0, t4, out=t4)
+    out = t4
+    return out
 
 
 def critical_ratio(threshold):

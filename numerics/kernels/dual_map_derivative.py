@@ -12,7 +12,9 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, patch
+
+K2_0 = constant(2.0)
 
 
 def _far(t, c_ft):
@@ -20,14 +22,14 @@ def _far(t, c_ft):
     return 2.0 * (t1 * (t1 * (1.0474849945267654e+152 * c_ft))) * 5.237424972633566e+151
 
 
-def _core(t, c_ft):
-    t1 = 2.0 * t
+def _core(t, c_ft, out=None):
+    t1 = K2_0 * t
     t2 = np.cosh(t1)
     t2 *= c_ft
-    t2 *= 2.0
-    size = np.abs(t1)
-    out = t2
-    out = patch(out, size > 700.0, _far, t, c_ft)
+    out = np.multiply(t2, K2_0, out)
+    size = t1
+    if beyond(size, 700.0):
+        out = patch(out, np.abs(size) > 700.0, _far, t, c_ft)
     return out
 
 

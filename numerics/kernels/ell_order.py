@@ -12,7 +12,10 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, horner, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, horner, patch, within
+
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
 
 def _far(beta, c_ft):
@@ -26,26 +29,19 @@ def _near(beta, c_ft):
     return 1.0 + horner(t2, (1.0, -1.0, 2.0, -5.0, 14.0, -42.0, 132.0, -429.0, 1430.0, -4862.0)) / t3
 
 
-def _core(beta, c_ft):
-    t1 = 0.5 * beta
-    t1 /= c_ft
-    t2 = t1 * t1
-    t3 = 0.25 + t2
-    np.sqrt(t3, out=t3)
-    t3 += 0.5
-    np.divide(t1, t3, out=t3)
-    t4 = t3 * t3
-    t5 = horner(t4, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    t5 *= t4
-    t5 *= t1
-    t1 += t5
-    np.arcsinh(t1, out=t1)
-    t3 /= t1
-    t3 += 1.0
-    size = t2
-    out = t3
-    out = patch(out, size > 1.0715086071862673e+301, _far, beta, c_ft)
-    out = patch(out, size < 9.332636185032189e-302, _near, beta, c_ft)
+def _core(beta, c_ft, out=None):
+    t1 = beta / c_ft
+    t2 = np.arcsinh(t1)
+    t3 = K0_5 * t2
+    np.tanh(t3, out=t3)
+    t2 -= t3
+    t3 /= t2
+    out = np.add(t3, K1_0, out)
+    size = t1
+    if beyond(size, 6.546781215792284e+150):
+        out = patch(out, np.abs(size) > 6.546781215792284e+150, _far, beta, c_ft)
+    if within(size, 6.10987272699921e-151):
+        out = patch(out, np.abs(size) < 6.10987272699921e-151, _near, beta, c_ft)
     return out
 
 

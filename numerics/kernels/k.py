@@ -12,7 +12,12 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, patch
+
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
+K2_0 = constant(2.0)
+K4_0 = constant(4.0)
 
 
 def _far(beta_pt, c, lam, gamma):
@@ -23,14 +28,14 @@ def _far(beta_pt, c, lam, gamma):
     return 4.0 * (t4 * t4)
 
 
-def _core(beta_pt, c, lam, gamma):
+def _core(beta_pt, c, lam, gamma, out=None):
     t1 = np.hypot(beta_pt, c)
     t2 = gamma * gamma
-    t2 *= 0.5
+    t2 *= K0_5
     t3 = t1 + c
-    t4 = 1.0 + lam
+    t4 = K1_0 + lam
     t5 = t3 * t4
-    t6 = t4 - 1.0
+    t6 = t4 - K1_0
     np.subtract(lam, t6, out=t6)
     t6 *= t3
     t3 -= t1
@@ -44,14 +49,14 @@ def _core(beta_pt, c, lam, gamma):
     t5 -= t9
     t2 -= t8
     t5 += t2
-    t10 = 2.0 * t7
+    t10 = K2_0 * t7
     t10 *= t5
     t11 = t7 * t7
     t10 += t11
-    t10 *= 4.0
-    size = np.abs(t7)
-    out = t10
-    out = patch(out, size > 3.273390607896142e+150, _far, beta_pt, c, lam, gamma)
+    out = np.multiply(t10, K4_0, out)
+    size = t7
+    if beyond(size, 3.273390607896142e+150):
+        out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, beta_pt, c, lam, gamma)
     return out
 
 

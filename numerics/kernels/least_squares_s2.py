@@ -11,13 +11,16 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K1_0 = constant(1.0)
 
 
-def _core(alpha, noise):
-    t1 = alpha - 1.0
+def _core(alpha, noise, out=None):
+    t1 = alpha - K1_0
     np.divide(noise, t1, out=t1)
-    return t1
+    out = t1
+    return out
 
 
 def least_squares_s2(alpha, noise):

@@ -9,16 +9,20 @@ Accuracy:  error within the condition of the arguments (see docs/kernels.md); te
 Generator: numerics.codegen 1, backend numpy
 """
 
-from numerics.kernels._elementwise import elementwise
+import numpy as np
+
+from numerics.kernels._elementwise import constant, elementwise
+
+K1_0 = constant(1.0)
 
 
-def _core(alpha, noise, power):
-    t1 = 1.0 - alpha
+def _core(alpha, noise, power, out=None):
+    t1 = K1_0 - alpha
     t2 = power * t1
     t3 = alpha * noise
     t3 /= t1
-    t2 += t3
-    return t2
+    out = np.add(t2, t3, out)
+    return out
 
 
 def minimum_norm_mse(alpha, noise, power):

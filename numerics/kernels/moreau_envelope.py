@@ -12,8 +12,12 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, horner, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, horner, patch
 from numerics.kernels._prox import solve
+
+K0_125 = constant(0.125)
+K0_25 = constant(0.25)
+K0_5 = constant(0.5)
 
 
 def _far(x, g, c_ft):
@@ -25,16 +29,16 @@ def _far(x, g, c_ft):
     return t5
 
 
-def _value(x, g, c_ft):
-    t1 = 0.5 * x
+def _value(x, g, c_ft, out=None):
+    t1 = K0_5 * x
     t2 = t1 / c_ft
     t3 = t2 * t2
-    t3 += 0.25
+    t3 += K0_25
     np.sqrt(t3, out=t3)
-    t3 += 0.5
+    t3 += K0_5
     np.divide(t2, t3, out=t3)
     t3 *= t3
-    t4 = horner(t3, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
+    t4 = horner(t3, (-0.16666666666666674, -0.09166666666665851, -0.005753968254098592, -0.0001515652549503085, -2.229639877706161e-06, -2.103407905213792e-08, -1.4078434716207483e-10))
     t4 *= t3
     t4 *= t2
     t2 += t4
@@ -43,18 +47,17 @@ def _value(x, g, c_ft):
     t5 = x / c_ft
     t6 = np.arcsinh(t5)
     t7 = g * t6
-    t6 *= 0.125
+    t6 *= K0_125
     t6 *= t7
-    t1 += t6
-    t5 *= t5
+    out = np.add(t1, t6, out)
     size = t5
-    out = t1
-    out = patch(out, size > 1.0715086071862673e+301, _far, x, g, c_ft)
+    if beyond(size, 3.273390607896142e+150):
+        out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, x, g, c_ft)
     return out
 
 
-def _core(z, g, c_ft):
-    return _value(solve(z, g, c_ft), g, c_ft)
+def _core(z, g, c_ft, out=None):
+    return _value(solve(z, g, c_ft), g, c_ft, out)
 
 
 def moreau_envelope(z, g, c_ft):

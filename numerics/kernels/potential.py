@@ -12,7 +12,10 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, horner, patch
+from numerics.kernels._elementwise import above, constant, elementwise, horner, patch
+
+K0_25 = constant(0.25)
+K0_5 = constant(0.5)
 
 
 def _far(beta, c_ft):
@@ -20,24 +23,24 @@ def _far(beta, c_ft):
     return t1
 
 
-def _core(beta, c_ft):
-    t1 = 0.5 * beta
+def _core(beta, c_ft, out=None):
+    t1 = K0_5 * beta
     t2 = t1 / c_ft
     t3 = t2 * t2
-    t4 = 0.25 + t3
+    t4 = K0_25 + t3
     np.sqrt(t4, out=t4)
-    t4 += 0.5
+    t4 += K0_5
     np.divide(t2, t4, out=t4)
     t4 *= t4
-    t5 = horner(t4, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
+    t5 = horner(t4, (-0.16666666666666674, -0.09166666666665851, -0.005753968254098592, -0.0001515652549503085, -2.229639877706161e-06, -2.103407905213792e-08, -1.4078434716207483e-10))
     t5 *= t4
     t5 *= t2
     t2 += t5
     np.arcsinh(t2, out=t2)
-    t1 *= t2
+    out = np.multiply(t1, t2, out)
     size = t3
-    out = t1
-    out = patch(out, size > 1.0715086071862673e+301, _far, beta, c_ft)
+    if above(size, 1.0715086071862673e+301):
+        out = patch(out, size > 1.0715086071862673e+301, _far, beta, c_ft)
     return out
 
 

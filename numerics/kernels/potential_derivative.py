@@ -12,21 +12,22 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, patch
+
+K0_5 = constant(0.5)
 
 
 def _far(beta, c_ft):
     return 0.5 * (0.6931471805599453 + np.log(np.abs(beta)) - np.log(c_ft)) * np.sign(beta)
 
 
-def _core(beta, c_ft):
+def _core(beta, c_ft, out=None):
     t1 = beta / c_ft
     t2 = np.arcsinh(t1)
-    t2 *= 0.5
-    t1 *= t1
+    out = np.multiply(t2, K0_5, out)
     size = t1
-    out = t2
-    out = patch(out, size > 1.0715086071862673e+301, _far, beta, c_ft)
+    if beyond(size, 3.273390607896142e+150):
+        out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, beta, c_ft)
     return out
 
 

@@ -12,13 +12,16 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, hypot
+from numerics.kernels._elementwise import constant, elementwise, hypot
+
+K0_5 = constant(0.5)
 
 
-def _core(beta, c_ft):
+def _core(beta, c_ft, out=None):
     t1 = hypot(beta, c_ft)
-    np.divide(0.5, t1, out=t1)
-    return t1
+    np.divide(K0_5, t1, out=t1)
+    out = t1
+    return out
 
 
 def potential_second_derivative(beta, c_ft):

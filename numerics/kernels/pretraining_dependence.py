@@ -18,7 +18,10 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, horner, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, horner, patch, within
+
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
 
 def _far(beta, beta_pt, c, lam, gamma):
@@ -42,10 +45,10 @@ def _near(beta, beta_pt, c, lam, gamma):
     return -t8
 
 
-def _core(beta, beta_pt, c, lam, gamma):
+def _core(beta, beta_pt, c, lam, gamma, out=None):
     t1 = gamma * gamma
-    t2 = 1.0 + lam
-    t1 *= 0.5
+    t2 = K1_0 + lam
+    t1 *= K0_5
     t3 = t1 / t2
     t4 = np.hypot(beta_pt, c)
     t3 += c
@@ -54,7 +57,7 @@ def _core(beta, beta_pt, c, lam, gamma):
     t5 = beta_pt / t4
     t6 = t4 + c
     t7 = t6 * t2
-    t8 = t2 - 1.0
+    t8 = t2 - K1_0
     np.subtract(lam, t8, out=t8)
     t8 *= t6
     t6 -= t4
@@ -63,27 +66,21 @@ def _core(beta, beta_pt, c, lam, gamma):
     t8 += t6
     t1 += t8
     t7 += t1
-    t9 = 0.5 * beta
-    t9 /= t7
-    t10 = t9 * t9
-    t11 = 0.25 + t10
-    np.sqrt(t11, out=t11)
-    t11 += 0.5
-    np.divide(t9, t11, out=t11)
-    t12 = t11 * t11
-    t13 = horner(t12, (-0.16666666666666666, -0.09166666666666667, -0.005753968253968046, -0.00015156525573358732, -2.2296376397666326e-06, -2.103736136344641e-08, -1.3839721166499103e-10, -6.820387134525197e-13))
-    t13 *= t12
-    t13 *= t9
-    t9 += t13
-    np.arcsinh(t9, out=t9)
-    t11 /= t9
+    np.divide(beta, t7, out=t7)
+    t9 = np.arcsinh(t7)
+    t10 = K0_5 * t9
+    np.tanh(t10, out=t10)
+    t9 -= t10
+    t10 /= t9
     t3 *= t5
-    t3 *= t11
+    t3 *= t10
     np.negative(t3, out=t3)
-    size = t10
     out = t3
-    out = patch(out, size > 1.0715086071862673e+301, _far, beta, beta_pt, c, lam, gamma)
-    out = patch(out, size < 9.332636185032189e-302, _near, beta, beta_pt, c, lam, gamma)
+    size = t7
+    if beyond(size, 6.546781215792284e+150):
+        out = patch(out, np.abs(size) > 6.546781215792284e+150, _far, beta, beta_pt, c, lam, gamma)
+    if within(size, 6.10987272699921e-151):
+        out = patch(out, np.abs(size) < 6.10987272699921e-151, _near, beta, beta_pt, c, lam, gamma)
     return out
 
 

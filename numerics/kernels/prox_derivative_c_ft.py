@@ -13,23 +13,25 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, hypot
+from numerics.kernels._elementwise import constant, elementwise, hypot
 from numerics.kernels._prox import solve
 
+K2_0 = constant(2.0)
 
-def _value(x, g, c_ft):
+
+def _value(x, g, c_ft, out=None):
     t1 = hypot(c_ft, x)
     t2 = x / t1
-    t3 = 2.0 * c_ft
+    t3 = K2_0 * c_ft
     t3 /= g
     np.divide(c_ft, t1, out=t1)
     t3 += t1
-    t2 /= t3
-    return t2
+    out = np.divide(t2, t3, out)
+    return out
 
 
-def _core(z, g, c_ft):
-    return _value(solve(z, g, c_ft), g, c_ft)
+def _core(z, g, c_ft, out=None):
+    return _value(solve(z, g, c_ft), g, c_ft, out)
 
 
 def prox_derivative_c_ft(z, g, c_ft):

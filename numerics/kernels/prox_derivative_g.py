@@ -12,8 +12,11 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, hypot, patch
+from numerics.kernels._elementwise import beyond, constant, elementwise, hypot, patch
 from numerics.kernels._prox import solve
+
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
 
 def _far(x, g, c_ft):
@@ -21,25 +24,25 @@ def _far(x, g, c_ft):
     return -t1
 
 
-def _value(x, g, c_ft):
+def _value(x, g, c_ft, out=None):
     t1 = x / c_ft
     t2 = np.arcsinh(t1)
     t3 = hypot(c_ft, x)
-    t4 = 0.5 * g
+    t4 = K0_5 * g
     t4 /= t3
-    t4 += 1.0
-    t2 *= 0.5
+    t4 += K1_0
+    t2 *= K0_5
     t2 /= t4
     np.negative(t2, out=t2)
-    t1 *= t1
-    size = t1
     out = t2
-    out = patch(out, size > 1.0715086071862673e+301, _far, x, g, c_ft)
+    size = t1
+    if beyond(size, 3.273390607896142e+150):
+        out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, x, g, c_ft)
     return out
 
 
-def _core(z, g, c_ft):
-    return _value(solve(z, g, c_ft), g, c_ft)
+def _core(z, g, c_ft, out=None):
+    return _value(solve(z, g, c_ft), g, c_ft, out)
 
 
 def prox_derivative_g(z, g, c_ft):

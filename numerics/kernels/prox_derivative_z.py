@@ -12,21 +12,25 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise, hypot
+from numerics.kernels._elementwise import constant, elementwise, hypot
 from numerics.kernels._prox import solve
 
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
-def _value(x, g, c_ft):
+
+def _value(x, g, c_ft, out=None):
     t1 = hypot(c_ft, x)
-    t2 = 0.5 * g
+    t2 = K0_5 * g
     t2 /= t1
-    t2 += 1.0
-    np.divide(1.0, t2, out=t2)
-    return t2
+    t2 += K1_0
+    np.divide(K1_0, t2, out=t2)
+    out = t2
+    return out
 
 
-def _core(z, g, c_ft):
-    return _value(solve(z, g, c_ft), g, c_ft)
+def _core(z, g, c_ft, out=None):
+    return _value(solve(z, g, c_ft), g, c_ft, out)
 
 
 def prox_derivative_z(z, g, c_ft):

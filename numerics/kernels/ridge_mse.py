@@ -15,13 +15,18 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K0_25 = constant(0.25)
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
+K4_0 = constant(4.0)
 
 
-def _core(alpha, noise, power, penalty):
-    t1 = 4.0 * alpha
+def _core(alpha, noise, power, penalty, out=None):
+    t1 = K4_0 * alpha
     t1 *= penalty
-    t2 = 1.0 + penalty
+    t2 = K1_0 + penalty
     t3 = t2 - alpha
     t3 *= t3
     t1 += t3
@@ -29,18 +34,18 @@ def _core(alpha, noise, power, penalty):
     t2 += t1
     t2 -= alpha
     t4 = t2 * t2
-    t5 = 0.25 * power
+    t5 = K0_25 * power
     t5 *= t4
     t5 /= alpha
     t5 += noise
-    t2 *= 0.5
+    t2 *= K0_5
     t2 /= alpha
-    t2 += 1.0
+    t2 += K1_0
     t2 *= t2
     t2 *= alpha
-    t2 -= 1.0
-    t5 /= t2
-    return t5
+    t2 -= K1_0
+    out = np.divide(t5, t2, out)
+    return out
 
 
 def ridge_mse(alpha, noise, power, penalty):

@@ -14,21 +14,24 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K0_5 = constant(0.5)
+K1_0 = constant(1.0)
 
 
-def _core(beta_pt, c, lam, gamma):
+def _core(beta_pt, c, lam, gamma, out=None):
     t1 = gamma * gamma
-    t2 = 1.0 + lam
-    t1 *= 0.5
+    t2 = K1_0 + lam
+    t1 *= K0_5
     t1 /= t2
     t3 = np.hypot(beta_pt, c)
     t1 += c
     t1 += t3
     np.divide(beta_pt, t1, out=t1)
     np.divide(beta_pt, t3, out=t3)
-    t1 *= t3
-    return t1
+    out = np.multiply(t1, t3, out)
+    return out
 
 
 def sensitivity(beta_pt, c, lam, gamma):

@@ -12,16 +12,19 @@ Generator: numerics.codegen 1, backend numpy
 import numpy as np
 from scipy import special
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K0_7071067811865476 = constant(0.7071067811865476)
 
 
-def _core(theta, s2, tau2):
+def _core(theta, s2, tau2, out=None):
     t1 = s2 + tau2
     np.sqrt(t1, out=t1)
-    t2 = 0.7071067811865476 * theta
+    t2 = K0_7071067811865476 * theta
     t2 /= t1
     t3 = special.erfc(t2)
-    return t3
+    out = t3
+    return out
 
 
 def soft_dof(theta, s2, tau2):

@@ -22,30 +22,36 @@ Generator: numerics.codegen 1, backend numpy
 import numpy as np
 from scipy import special
 
-from numerics.kernels._elementwise import elementwise
+from numerics.kernels._elementwise import constant, elementwise
+
+K0_5 = constant(0.5)
+K0_7071067811865476 = constant(0.7071067811865476)
+K0_7978845608028654 = constant(0.7978845608028654)
+K1_0 = constant(1.0)
+K2_0 = constant(2.0)
 
 
-def _core(theta, s2, tau2):
+def _core(theta, s2, tau2, out=None):
     t1 = s2 + tau2
     t2 = tau2 / t1
-    np.subtract(1.0, t2, out=t2)
+    np.subtract(K1_0, t2, out=t2)
     t2 *= t2
     t3 = theta * theta
-    t4 = 0.5 * t3
+    t4 = K0_5 * t3
     t4 /= t1
     np.negative(t4, out=t4)
     np.exp(t4, out=t4)
     t5 = np.sqrt(t1)
-    t6 = 0.7978845608028654 * theta
+    t6 = K0_7978845608028654 * theta
     t7 = t6 * t4
     t7 /= t5
-    t8 = 0.7071067811865476 * theta
+    t8 = K0_7071067811865476 * theta
     t8 /= t5
     t9 = special.erfc(t8)
     t10 = t7 + t9
     t2 *= t10
     t11 = tau2 * tau2
-    np.subtract(1.0, t7, out=t7)
+    np.subtract(K1_0, t7, out=t7)
     t7 -= t9
     t12 = t1 * t1
     t11 *= t7
@@ -54,9 +60,9 @@ def _core(theta, s2, tau2):
     t3 /= t1
     t2 += t11
     t2 += t3
-    t13 = 2.0 * tau2
+    t13 = K2_0 * tau2
     t13 /= t1
-    np.subtract(2.0, t13, out=t13)
+    np.subtract(K2_0, t13, out=t13)
     t6 *= t13
     t6 *= t4
     t6 /= t5
@@ -64,8 +70,8 @@ def _core(theta, s2, tau2):
     t2 *= t1
     t14 = s2 * tau2
     t14 /= t1
-    t2 += t14
-    return t2
+    out = np.add(t2, t14, out)
+    return out
 
 
 def soft_error(theta, s2, tau2):

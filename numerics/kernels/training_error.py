@@ -9,14 +9,16 @@ Accuracy:  error within the condition of the arguments (see docs/kernels.md); te
 Generator: numerics.codegen 1, backend numpy
 """
 
+import numpy as np
+
 from numerics.kernels._elementwise import elementwise
 
 
-def _core(s2, pull, alpha):
+def _core(s2, pull, alpha, out=None):
     t1 = pull * pull
     t1 *= s2
-    t1 /= alpha
-    return t1
+    out = np.divide(t1, alpha, out)
+    return out
 
 
 def training_error(s2, pull, alpha):
