@@ -147,10 +147,11 @@ Networks as in `benchmarks/nonlinear.md`, pretrained on features of strengths 1/
 `benchmarks/ruler_networks.py`) and asked with {number} probes of each family at amplitude 1: a single feature that
 explained a probe alone would be used as strongly as pretraining used a feature of strength 1. *ResNet*: width 8, no
 normalisation unless named, seven patterns of 8x8 images, probes in both signs. *Transformer*: N = 30, two characters of
-a + b and two of a - b. gamma is 1 unless named; *scratch*: never pretrained. Intervals: 95 %, bootstrap over probes.
-"Uncertain" is what the ruler says itself, and why: two features that do not share the target (*additivity* outside 0.4
-to 1.25), a *slope* that no diagonal network has (interval outside -0.25 to 1.25), an *interval* wider than 0.3, a pair
-*between* two regimes, fewer than 80 % of the *resamples* in one. "None": a probe was not learned.
+a + b and two of a - b. gamma is 1 unless named; *scratch*: never pretrained; *labels*: classification, to a margin of
+1. Intervals: 95 %, bootstrap over probes. "Uncertain" is what the ruler says itself, and why: two features that do not
+share the target (*additivity* outside 0.4 to 1.25), a *slope* that no diagonal network has (interval outside -0.25 to
+1.25), an *interval* wider than 0.3, a pair *between* two regimes, fewer than 80 % of the *resamples* in one. "None": a
+probe was not learned.
 
 Outcomes: {counts}.
 

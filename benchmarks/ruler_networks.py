@@ -46,11 +46,12 @@ def subjects():
         "gamma 1": {}, "gamma .1": {"gamma": 0.1}, "gamma 10": {"gamma": 10.0}, "kappa .3": {"kappa": 0.3},
         "kappa 3": {"kappa": 3.0}, "all x.8": {"factor": 0.8}, "all x1.25": {"factor": 1.25},
         "scratch": {"scratch": True}, "batch norm": {"norm": "batch"},
+        "gamma .1, labels": {"gamma": 0.1, "labels": True},
     }.items():  # fmt: skip
         yield Subject("resnet", f"ResNet, {name}", options)
     for name, options in {
         "kappa .1": {"kappa": 0.1}, "kappa 1": {}, "kappa 3": {"kappa": 3.0}, "gamma .1": {"gamma": 0.1},
-        "gamma 10": {"gamma": 10.0}, "scratch": {"scratch": True},
+        "gamma 10": {"gamma": 10.0}, "scratch": {"scratch": True}, "gamma .1, labels": {"gamma": 0.1, "labels": True},
     }.items():  # fmt: skip
         yield Subject("transformer", f"Transformer, {name}", options)
 
@@ -92,7 +93,7 @@ def patterns():
     return images / np.linalg.norm(images, axis=1, keepdims=True)
 
 
-def resnet(seed, number, gamma=1.0, kappa=1.0, factor=1.0, scratch=False, norm="none"):
+def resnet(seed, number, gamma=1.0, kappa=1.0, factor=1.0, scratch=False, norm="none", labels=False):
     """Width 8, images of 8x8; regresses the coefficients of seven patterns from images of Gaussian pixels."""
     rng = np.random.default_rng(seed)
     directions = patterns()[rng.permutation(len(PLACES))]  # which pattern is strong differs from seed to seed
@@ -109,13 +110,13 @@ def resnet(seed, number, gamma=1.0, kappa=1.0, factor=1.0, scratch=False, norm="
     if factor != 1.0:
         absolute_scale(model, factor)
     probes = linear_probes(
-        directions, STRENGTH, at=1.0, nuisance=0.3, number=number, seed=seed, paired=True,
+        directions, STRENGTH, at=1.0, nuisance=0.3, number=number, seed=seed, labels=labels, paired=True,
         copies=8 if norm == "batch" else 1, shape=(1, SIDE, SIDE),
     )  # fmt: skip
-    return NetworkTuner(model, tuning(max(gamma, factor**8)), gamma, seed), probes, 1.0
+    return NetworkTuner(model, tuning(max(gamma, factor**8), labels), gamma, seed), probes, 1.0
 
 
-def transformer(seed, number, gamma=1.0, kappa=1.0, scratch=False):
+def transformer(seed, number, gamma=1.0, kappa=1.0, scratch=False, labels=False):
     """One layer, dim 48, two heads; N = 30; kappa scales embeddings up and the readout down before pretraining."""
     task = character_task(seed)
     torch.manual_seed(seed)
@@ -125,10 +126,14 @@ def transformer(seed, number, gamma=1.0, kappa=1.0, scratch=False):
             "adamw", 2e-3, batch_size=256, max_steps=2000, stop_loss=0.01, loss="mse", seed=seed
         )
         fit(model, task.x, task.targets, config)
-    return NetworkTuner(model, tuning(gamma), gamma, seed), task.probes(number, seed=seed), 1.0
+    return NetworkTuner(model, tuning(gamma, labels), gamma, seed), task.probes(number, labels=labels, seed=seed), 1.0
 
 
-def tuning(size):
-    """Fine-tuning on a probe: with larger gradients smaller steps are stable, clipped at the same length."""
+def tuning(size, labels=False):
+    """Fine-tuning on a probe: with larger gradients smaller steps are stable, clipped at the same length.
+
+    Labels are learned to the loss of a margin of 1.
+    """
     size = max(1.0, size)
-    return TrainConfig(lr=0.01 / size, max_steps=6000, stop_loss=1e-3, loss="mse", clip=size)
+    goal = {"loss": "cross_entropy", "stop_loss": 0.313} if labels else {"loss": "mse", "stop_loss": 1e-3}
+    return TrainConfig(lr=0.01 / size, max_steps=6000, clip=size, **goal)

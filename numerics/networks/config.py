@@ -104,8 +104,7 @@ def plan_from(content: Mapping, kind: str, *, device: str | None = None, downloa
     where = {} if device is None else {"device": device}
     base = replace(
         base, model={**base.model, **_table(content, "model")}, data={**base.data, **data},
-        pt=replace(_stage(base.pt, content, "pretrain"), **where),
-        ft=replace(_stage(base.ft, content, "finetune"), **where),
+        pt=_stage(base.pt, content, "pretrain", where), ft=_stage(base.ft, content, "finetune", where),
     )  # fmt: skip
     rows = content.get("variant", [{"name": "pretrained"}, {"name": "scratch", "scratch": True}])
     if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
@@ -150,10 +149,10 @@ def _variant(base: Experiment, row: Mapping) -> Experiment:
     )  # fmt: skip
 
 
-def _stage(base: TrainConfig, content: Mapping, name: str) -> TrainConfig:
+def _stage(base: TrainConfig, content: Mapping, name: str, over: Mapping) -> TrainConfig:
     options = _table(content, name)
     _known(f"[{name}]", options, tuple(f.name for f in fields(TrainConfig)))
-    return replace(base, **options)
+    return replace(base, **{**options, **over})
 
 
 def _table(content: Mapping, name: str) -> dict:

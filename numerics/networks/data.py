@@ -107,6 +107,8 @@ def _digits() -> Dataset:
 
 def select(data: Dataset, classes: Iterable[int | str]) -> Dataset:
     """The rows of some classes (by index or name), relabelled 0, 1, ... in the order given."""
+    if not isinstance(classes, Iterable):
+        raise TypeError(f"classes must be a list of names or indices, got {classes!r:.60}")
     wanted = [data.classes.index(c) if isinstance(c, str) and c in data.classes else c for c in classes]
     bad = [c for c in wanted if not isinstance(c, (int, np.integer)) or not 0 <= c < len(data.classes)]
     if bad or not wanted or len(set(wanted)) != len(wanted):

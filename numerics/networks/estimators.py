@@ -110,6 +110,8 @@ def estimate_bias(
     amplitude = check_number("amplitude", amplitude, 0.0, open_low=True)
     level = check_number("level", level, 0.0, 1.0, open_low=True, open_high=True)
     width, bootstrap = check_number("width", width, 0.0, 2.0, open_low=True), check_count("bootstrap", bootstrap, 100)
+    if near is not None and not isinstance(near, Nearness):
+        raise TypeError(f"near must be a Nearness, got {near!r:.60} of type {type(near).__name__}")
     if not callable(getattr(model, "finetune", None)):
         raise TypeError(f"model must have a method finetune(x, y), got {model!r:.60} of type {type(model).__name__}")
     if not isinstance(probes, (list, tuple)) or not all(isinstance(probe, Probe) for probe in probes):

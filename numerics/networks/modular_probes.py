@@ -22,7 +22,7 @@ import numpy as np
 
 from numerics.networks.data import modular
 from numerics.networks.probes import Probe
-from numerics.validate import check_count, check_number
+from numerics.validate import check_count, check_flag, check_number
 
 __all__ = ["CharacterTask", "character_task", "character_values"]
 
@@ -57,37 +57,40 @@ class CharacterTask:
         """(N^2, 4) float32: each character times its strength."""
         return (self.strength[:, None] * self.values).T.astype(np.float32)
 
-    def probes(self, number: int = 12, amplitude: float = 1.0, share: float = 0.8, seed: int = 0) -> list[Probe]:
+    def probes(
+        self, number: int = 12, amplitude: float = 1.0, share: float = 0.8, labels: bool = False, seed: int = 0
+    ) -> list[Probe]:
         """``number`` probes of each family.
 
         Parameters
         ----------
         amplitude : coefficient that one feature alone would get. share : of the pairs of each residue that are shown,
-            in (0, 1]; which ones is drawn anew for each probe.
+            in (0, 1]; which ones is drawn anew for each probe. labels : targets +-1, for classification.
         """
         amplitude = check_number("amplitude", amplitude, 0.0, open_low=True)
         share = check_number("share", share, 0.0, 1.0, open_low=True)
+        size = 1.0 if check_flag("labels", labels) else amplitude * float(np.sqrt(2.0))
         rng = np.random.default_rng([check_count("seed", seed, 0), 2607])
         probes = []
         for kind, pair in (("loading", [0, 1]), ("recruitment", [2, 3])):
             for i in range(check_count("number", number)):
                 order = pair[:: 1 if i % 2 == 0 else -1]  # recruitment: each feature is the stronger one in turn
-                probes.append(self._probe(kind, order, amplitude, share, rng))
+                probes.append(self._probe(kind, order, size, share, rng))
         return probes
 
-    def _probe(self, kind, order, amplitude, share, rng) -> Probe:
+    def _probe(self, kind, order, target, share, rng) -> Probe:
         place = (self.x[:, 0] + self.signs[order[0]] * self.x[:, 1] - self.shifts[order[0]]) % self.modulus
         rows, y = [], []
         for residue, label in ((0, 1.0), (self.modulus // 2, -1.0)):
             found = rng.permutation(np.flatnonzero(place == residue))
             rows += found[: max(1, round(share * len(found)))].tolist()
             y += [label] * (len(rows) - len(y))
-        size = float(np.sqrt(2.0))
+        size = float(np.sqrt(2.0))  # of a character where it is largest
         load = (size, size) if kind == "loading" else (size, size / 2.0)
         facing = np.sign(self.values[order][:, place == 0][:, :1])
         read_out = facing * self.values[order] / len(self.x)
         used = tuple(float(s) for s in self.strength[order])
-        return Probe(kind, self.x[rows], amplitude * size * np.array(y), self.x, load, used, read_out)
+        return Probe(kind, self.x[rows], target * np.array(y), self.x, load, used, read_out)
 
 
 def character_task(

@@ -20,7 +20,7 @@ import numpy as np
 
 from numerics.diagonal.interpolation import interpolate
 from numerics.task import Initialization
-from numerics.validate import as_array, check_count, check_number
+from numerics.validate import as_array, check_count, check_flag, check_number
 
 __all__ = ["DiagonalModel", "Probe", "Tunable", "linear_probes"]
 
@@ -161,6 +161,9 @@ def linear_probes(
     at, ratio = check_number("at", at, 0.0, open_low=True), check_number("ratio", ratio, 1.0, open_low=True)
     amplitude = check_number("amplitude", amplitude, 0.0, open_low=True)
     nuisance, copies = check_number("nuisance", nuisance, 0.0), check_count("copies", copies)
+    labels, paired = check_flag("labels", labels), check_flag("paired", paired)
+    if shape is not None and not isinstance(shape, (list, tuple)):
+        raise TypeError(f"shape must be a tuple of sides, got {shape!r:.60} of type {type(shape).__name__}")
     shape = directions.shape[1:] if shape is None else tuple(check_count("shape", side) for side in shape)
     if np.prod(shape) != directions.shape[1]:
         raise ValueError(f"shape = {shape} is not allowed: it must hold {directions.shape[1]} entries")

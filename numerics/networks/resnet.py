@@ -72,6 +72,8 @@ class ResNet(nn.Module):
         super().__init__()
         if norm not in NORMS:
             raise ValueError(f"norm = {norm!r} is not allowed: it must be one of {', '.join(NORMS)}")
+        if not isinstance(depth, Sequence) or isinstance(depth, str):
+            raise TypeError(f"depth must be a list of counts, got {depth!r:.60} of type {type(depth).__name__}")
         classes, channels = check_count("classes", classes), check_count("channels", channels)
         width, depth = check_count("width", width), [check_count("depth", d) for d in depth]
         if not depth:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from numerics.validate import check_count, check_number
+from numerics.validate import check_count, check_flag, check_number
 
 __all__ = ["Attention", "Block", "Transformer"]
 
@@ -93,6 +93,7 @@ class Transformer(nn.Module):
             check_count(n, v) for n, v in (("tokens", tokens), ("classes", classes), ("length", length))
         )
         dim, heads, layers = (check_count(n, v) for n, v in (("dim", dim), ("heads", heads), ("layers", layers)))
+        causal = check_flag("causal", causal)
         hidden = 4 * dim if hidden is None else check_count("hidden", hidden)
         kappa = check_number("balancedness", balancedness, 1e-3, 1e3)
         self.readout = "head"

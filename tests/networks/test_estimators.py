@@ -209,9 +209,10 @@ def test_paired_probes_do_not_see_even_responses():
 def test_copies_and_shapes_of_probes():
     directions, strength = np.eye(6)[:4], np.array([0.8, 1.0, 1.0, 1.25])
     options = {"at": 1.0, "nuisance": 0.3, "number": 2}
-    for bad in ({"shape": (1, 2, 2)}, {"copies": 0}, {"shape": (-1, 6)}):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            linear_probes(directions, strength, **options, **bad)
+    bad = ({"shape": (1, 2, 2)}, {"copies": 0}, {"shape": (-1, 6)}, {"shape": 6}, {"paired": "no"}, {"labels": 1})
+    for wrong in bad:
+        with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+            linear_probes(directions, strength, **options, **wrong)
     probes = linear_probes(directions, strength, **options, paired=True, copies=5, shape=(1, 2, 3))
     for probe in probes:
         assert probe.x.shape == (10, 1, 2, 3)
@@ -246,6 +247,8 @@ def test_refusals():
     for options in ({"amplitude": 0.0}, {"level": 1.0}, {"bootstrap": 3}, {"width": -1.0}, {"seed": -1}):
         with pytest.raises(ValueError, match=next(iter(options))):
             estimate_bias(model, probes, **options)
+    with pytest.raises(TypeError, match="near must be a Nearness"):
+        estimate_bias(model, probes, near=0.15)
     with pytest.raises(ValueError, match="none of the 30 features"):
         linear_probes(directions, strength, at=5.0)
     with pytest.raises(ValueError, match="must be equal"):

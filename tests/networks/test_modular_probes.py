@@ -97,6 +97,16 @@ def test_a_transformer_is_asked_on_tokens():
     assert np.isfinite(probe.responses(change)).all()
 
 
+def test_classification_reads_the_logit_difference():
+    task = character_task(0)
+    probes = task.probes(1, labels=True)
+    assert {float(v) for probe in probes for v in probe.y} == {-1.0, 1.0}
+    torch.manual_seed(0)
+    config = TrainConfig(lr=0.02, max_steps=2000, stop_loss=0.1)
+    change = NetworkTuner(Transformer(31, 4, dim=16), config, gamma=0.1).finetune(probes[0].x, probes[0].y)
+    assert np.mean(change(probes[0].x) * probes[0].y) > 1.5
+
+
 def test_refusals():
     for bad in ({"modulus": 12}, {"modulus": 35}, {"strength": (1.0, 1.0, 1.0, 1.0)}, {"strength": (1.0, 2.0, 1.0)},
                 {"strength": (1, 2, 1, 3)}, {"strength": (0, 1, 1, 1)}, {"seed": -1}):  # fmt: skip

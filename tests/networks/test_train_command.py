@@ -100,7 +100,9 @@ def test_wrong_files_are_one_sentence(tmp_path, text, words):
         ("resnet", "[[variant]]\nscratch = 'no'", "scratch must be True or False"),
         ("resnet", "[[variant]]\nmodel = 3", "model must be a table"), ("resnet", "seeds = [0.5]", "seeds"),
         ("resnet", "scale = 'large'", "scale = 'large'"), ("resnet", "seeds = [-1]", "seeds = -1"),
-        ("transformer", "[model]\nheads = 5", "heads = 5"), ("transformer", "[data]\nft_label = 4", "label = 4"),
+        ("resnet", "[model]\ndepth = 3", "depth must be a list"), ("resnet", "[data]\nft_classes = 3", "classes must"),
+        ("transformer", "[model]\ncausal = 'no'", "causal must be"), ("transformer", "[model]\nheads = 5", "heads = 5"),
+        ("transformer", "[data]\nft_label = 4", "label = 4"),
         ("transformer", "[data]\nname = 'digits'", r"\[data\] has no entry 'name'"),
         ("mlp", "[model]\nhidden = 7", "hidden = 7"), ("mlp", "[model]\nlam = 2", "lam = 2"),
         ("mlp", "[data]\nshared = 9", "shared = 9"), ("mlp", "[data]\nn_ft = 1.5", "n_ft"),
@@ -207,7 +209,7 @@ def test_cuda_without_a_device_is_one_sentence(ptft, device):
 
 
 def test_device_of_the_command_replaces_that_of_the_file(tmp_path):
-    (tmp_path / "a.toml").write_text("[pretrain]\nmax_steps = 3")
+    (tmp_path / "a.toml").write_text("[pretrain]\nmax_steps = 3\ndevice = 'cuda:99'")
     for _, experiment in read_plan(tmp_path / "a.toml", "mlp", device="cpu").variants:
         assert (experiment.pt.device, experiment.ft.device, experiment.pt.max_steps) == ("cpu", "cpu", 3)
 
