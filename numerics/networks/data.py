@@ -15,7 +15,7 @@ import numpy as np
 
 from numerics.networks.downloads import DOWNLOADABLE, fetch, place_of
 from numerics.networks.formats import read_cifar100, read_folder, read_npz, read_svhn
-from numerics.validate import check_count, check_flag
+from numerics.validate import check_count, check_flag, check_path
 
 __all__ = ["Dataset", "Stage", "TwoStage", "load", "modular", "modular_stages", "select", "split", "two_stage"]
 
@@ -80,6 +80,7 @@ def load(
     if path is None:
         words = "say where it is to be" if download else "nothing is downloaded, say where your copy is"
         raise ValueError(f"name = {name!r} needs path: {words}")
+    check_path("path", path)
     path = fetch(name, path) if download else place_of(name, path)
     if not path.exists():
         raise FileNotFoundError(f"{name}: there is no {path}")

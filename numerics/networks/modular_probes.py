@@ -15,6 +15,7 @@ the learned function on it over all pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -111,7 +112,9 @@ def character_task(
     modulus = check_count("modulus", modulus, 6)
     units = [k for k in range(1, modulus // 2) if gcd(k, modulus) == 1]
     if modulus % 6 or len(units) < 4:
-        raise ValueError(f"modulus = {modulus} is not allowed: it must be a multiple of 6, and 30 or larger")
+        raise ValueError(f"modulus = {modulus} is not allowed: it must be a multiple of 6, 24 or larger")
+    if not isinstance(strength, Sequence) or isinstance(strength, str):
+        raise TypeError(f"strength must be four numbers, got {strength!r:.60} of type {type(strength).__name__}")
     values = [check_number("strength", s, 0.0, open_low=True) for s in strength]
     if len(values) != 4 or values[0] == values[1] or values[2] != values[3]:
         raise ValueError(f"strength = {strength} is not allowed: it must be (weak, strong, equal, equal)")

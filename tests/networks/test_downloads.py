@@ -146,6 +146,9 @@ def test_what_cannot_be_downloaded_is_refused(torchvision, tmp_path):
             load(name, tmp_path, download=True)
     with pytest.raises(ValueError, match="say where it is to be"):
         load("svhn", download=True)
+    for path, error in ((3, TypeError), ("", ValueError)):
+        with pytest.raises(error, match="path"):
+            load("svhn", path, download=True)
     with pytest.raises(TypeError, match="download must be True or False"):
         load("svhn", tmp_path, download="yes")
     with pytest.raises(ValueError, match=r"train_32x32\.mat, test"):

@@ -13,7 +13,7 @@ from numerics.networks.tuner import NetworkTuner
 from numerics.task import Initialization
 
 
-@pytest.mark.parametrize("modulus", [30, 42])
+@pytest.mark.parametrize("modulus", [24, 30, 42])
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_characters_are_orthonormal_and_the_loads_are_those_stated(modulus, seed):
     task = character_task(seed, modulus)
@@ -112,6 +112,9 @@ def test_refusals():
                 {"strength": (1, 2, 1, 3)}, {"strength": (0, 1, 1, 1)}, {"seed": -1}):  # fmt: skip
         with pytest.raises(ValueError, match=next(iter(bad))):
             character_task(**{"seed": 0, **bad})
+    for bad, word in ((18, "modulus"), (3, "strength")):
+        with pytest.raises((ValueError, TypeError), match=word):
+            character_task(0, **{word: bad})
     task = character_task(0)
     for bad in ({"number": 0}, {"amplitude": 0.0}, {"share": 0.0}, {"share": 1.5}):
         with pytest.raises(ValueError, match=next(iter(bad))):
