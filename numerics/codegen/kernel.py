@@ -215,7 +215,7 @@ def _identifiers(args: tuple[sp.Symbol, ...], name: str) -> list[str]:
     taken, found = {"np", "mp", "torch", "math", name}, []
     for symbol in args:
         text = "".join(ch if ch.isalnum() or ch == "_" else "_" for ch in symbol.name) or "x"
-        text = text if text.isidentifier() else f"_{text}"
+        text = text if text.isidentifier() and not text.startswith("_") else f"x_{text}"
         while keyword.iskeyword(text) or text in taken or text in _HELPERS:
             text += "_"
         taken.add(text)
@@ -223,25 +223,9 @@ def _identifiers(args: tuple[sp.Symbol, ...], name: str) -> list[str]:
     return found
 
 
-_HELPERS = frozenset(
-    [
-        "elementwise",
-        "broadcast",
-        "horner",
-        "hypot",
-        "patch",
-        "select",
-        "out",
-        "size",
-        "ratio",
-        "far",
-        "near",
-        "dtype",
-        "digits",
-        "BLOCK",
-        "range",
-        "len",
-        "tuple",
-        "zip",
-    ]
+_WORDS = (
+    "elementwise broadcast horner hypot patch select above beyond within constant out size ratio far near large dtype "
+    "digits BLOCK range len tuple zip abs max min map all any float type str isinstance hasattr getattr"
 )
+#: Names that mean something inside a generated Python module.
+_HELPERS = frozenset(_WORDS.split())

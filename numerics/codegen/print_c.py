@@ -8,37 +8,17 @@ outside its domain gives NaN.
 
 from __future__ import annotations
 
+import re
+
 from numerics.codegen.passes import Trace
 from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, statements
 
 __all__ = ["C", "print_function", "print_header", "print_several", "print_source", "print_value", "signature"]
 
-_ONE = [
-    "exp",
-    "log",
-    "log1p",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "sqrt",
-    "asinh",
-    "acosh",
-    "atanh",
-    "asin",
-    "acos",
-    "atan",
-    "erf",
-    "erfc",
-    "floor",
-    "ceil",
-]
+_ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil"
 _CALLS = {
-    **{name: f"{name}({{0}})" for name in _ONE},
+    **{name: f"{name}({{0}})" for name in _ONE.split()},
     "abs": "fabs({0})", "sign": "ptft_sign({0})", "pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})",
     "hypot": "ptft_hypot({0}, {1})", "exact_hypot": "hypot({0}, {1})",
     "max": "ptft_max({0}, {1})", "min": "ptft_min({0}, {1})",
@@ -65,56 +45,15 @@ HELPERS = {
     "    const double square = x * x + y * y;\n"
     "    return square < 1e-290 || square > 1e300 ? hypot(x, y) : sqrt(square);\n}",
 }
-KEYWORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "y0",
-        "y1",
-        "yn",
-        "j0",
-        "j1",
-        "jn",
-        "gamma",
-        "lgamma",
-        "tgamma",
-        "n",
-        "out",
-        "i",
-    ]
+_WORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main errno "
+    "y0 y1 yn j0 j1 jn gamma lgamma tgamma fabs pow atan2 hypot fmin copysign isinf size_t n out i"
 )
+#: What an argument must not be called: words of the language, and names that the source uses.
+KEYWORDS = frozenset([*_WORDS.split(), *_ONE.split()])
+#: Macros of the headers, and the printer's own names.
+TAKEN = re.compile(r"NAN|NULL|INFINITY|HUGE_VAL\w*|(M|FP|MATH)_\w+|ptft_\w+|\w+_(values?|far|near)")
 
 
 def _names(trace: Trace) -> dict:
@@ -122,6 +61,7 @@ def _names(trace: Trace) -> dict:
     taken = set(trace.arguments.values())
     renamed = {}
     for symbol, name in trace.arguments.items():
+        name = f"x_{name}_" if TAKEN.fullmatch(name) else name
         while name in KEYWORDS:
             name += "_"
             name += "x" if name in taken else ""

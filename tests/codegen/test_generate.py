@@ -44,6 +44,24 @@ def test_ordinary_names_that_mean_something_elsewhere(backend):
     assert call(held, *([1.0] * len(names))) == sum(range(1, len(names) + 1))
 
 
+CLASHES = {
+    "numpy": ["np", "select", "horner", "patch", "_core", "out", "size", "K0_5", "t1", "special"],
+    "torch": ["torch", "_prepare", "_maximum", "dtype", "zip", "tuple", "type", "_kernel"],
+    "c": ["exp", "fabs", "NAN", "NULL", "size_t", "INFINITY", "M_PI", "ptft_sign", "kernel_value", "n", "errno"],
+    "mpmath": ["mp", "abs", "max", "_real", "_settled", "digits", "values", "map"],
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_names_that_the_generated_code_uses_itself(backend):
+    """All of them as arguments of one kernel, and each in the functions it could break."""
+    symbols = sp.symbols(CLASHES[backend], real=True)
+    parts = [sp.Abs(s) + sp.exp(s) + sp.Max(s, sp.Rational(1, 4)) + sp.sign(s) * (i + 1) for i, s in enumerate(symbols)]
+    held = generate(sp.Add(*parts) - 1, symbols, backend)
+    true = len(parts) * (1 + np.exp(0.5)) + len(parts) * (len(parts) + 1) / 2 - 1
+    assert call(held, *[0.5] * len(parts)) == pytest.approx(true, rel=1e-14, abs=0)
+
+
 def test_constant_derivative_is_broadcast():
     second = generate(sp.diff(x**2, x, 2), [x])
     assert second(np.arange(4)).tolist() == [2.0] * 4
