@@ -12,12 +12,35 @@ import numpy as np
 
 #: Exponents (i, j, k) of the tabulated monomials.
 MONOMIALS = ((0, 1, 0), (0, 1, 2), (1, 1, 1), (2, 1, 0), (0, 0, 0), (0, 0, 2), (1, 0, 1), (2, 0, 0))
+#: Powers of (p, q) that scale each monomial.
+_POWERS = np.array([(1.0, 0.0), (1.0, 2.0), (2.0, 1.0), (3.0, 0.0), (0.0, 1.0), (0.0, 3.0), (1.0, 2.0), (2.0, 1.0)])
+#: The outputs of `combine`, first without and then with a factor s2, from (one, gain, rest, tau2) x monomials.
+_MATRIX = np.zeros((14, 32))
+_MATRIX[0, 25] = 1.0
+_MATRIX[0, 29] = 1.0
+_MATRIX[1, 0] = 1.0
+_MATRIX[2, 4] = 1.0
+_MATRIX[3, 25] = 2.0
+_MATRIX[5, 1] = -1.0
+_MATRIX[5, 2] = -1.0
+_MATRIX[6, 16] = -0.5
+_MATRIX[6, 17] = 0.5
+_MATRIX[6, 18] = 1.0
+_MATRIX[6, 19] = 0.5
+_MATRIX[7, 3] = 1.0
+_MATRIX[7, 7] = 1.0
+_MATRIX[10, 2] = -2.0
+_MATRIX[11, 3] = 1.0
+_MATRIX[11, 9] = -1.0
+_MATRIX[11, 14] = 1.0
+_MATRIX[11, 15] = 1.0
+_MATRIX[11, 18] = 1.0
 
 
 def columns(u, weight):
-    """The monomials at the nodes times quadrature weight and normalisation, shape (monomials, nodes)."""
+    """The monomials at the nodes times quadrature weight and normalisation, shape (monomials, *nodes)."""
     S, C = np.sinh(u), np.cosh(u)
-    out = np.empty((8, len(u)))
+    out = np.empty((8, *u.shape))
     out[...] = 0.3989422804014327 * weight
     out[0] *= C
     out[1] *= C * u * u
@@ -53,3 +76,17 @@ def combine(sums, p, q, s2, tau2):
         -(t5 + t7),  # dof_g
         (0.5 * t2 + 0.5 * t5 + t7 - 0.5 * t6) * t9,  # dof_s2
     )
+
+
+def average(sums, log_p, log_q, s2, weights):
+    """`combine` summed over components: shape (outputs, settings), to about 1e-14.
+
+    sums: shape (monomials, components, settings); log_p, log_q: (components, settings); s2: (settings,);
+    weights: (4, components, settings), the components' weights times 1, tau2/V, s2/V, tau2.
+    """
+    powers = _POWERS[:, :1, None] * log_p + _POWERS[:, 1:, None] * log_q
+    scaled = np.exp(powers, out=powers)
+    scaled *= sums
+    total = np.add.reduce(weights[:, None] * scaled, 2).reshape(32, -1)
+    plain = _MATRIX @ total
+    return plain[:7] + s2 * plain[7:]

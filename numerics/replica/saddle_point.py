@@ -16,6 +16,7 @@ import numpy as np
 
 from numerics.kernels import least_squares_s2
 from numerics.replica.bracketing import nested
+from numerics.replica.continuation import approach
 from numerics.replica.equations import Linearisation, Settings, linearise
 from numerics.replica.mixture import Mixture
 from numerics.replica.quadrature import STEP
@@ -70,21 +71,43 @@ def attempt(
     """As :func:`solve`, but a setting that does not converge is returned as far as it got, with its residual."""
     alpha, noise, ridge = np.broadcast_arrays(np.atleast_1d(np.asarray(alpha, float)), noise, ridge)
     settings = Settings(mixture, alpha, noise.astype(float), ridge.astype(float))
-    log_s2, log_g = _start(settings, guess)
+    judge = None if finer is None else settings._replace(mixture=finer)
     evaluations = np.zeros(alpha.shape, int)
+    near = approach(settings, *_start(settings, None), step, evaluations) if guess is None else None
+    if near is None:
+        return _from_afar(settings, guess, step, tolerance, judge, evaluations)
+    point = _judged(judge or settings, *near, step, evaluations)
+    missed = ~(point.residual <= 0.1 * tolerance)
+    if missed.any():
+        judge = judge and judge.take(missed)
+        found = _from_afar(settings.take(missed), None, step, tolerance, judge, evaluations[missed])
+        for field, value in zip(point, found, strict=True):
+            field[missed] = value
+    return point
+
+
+def _from_afar(settings, guess, step, tolerance, judge, evaluations) -> SaddlePoint:
+    """Every setting on its own: the fast iteration, the bracketing one for what resists, and the judgement."""
+    log_s2, log_g = _start(settings, guess)
     log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step * _COARSE, 1e-4, evaluations)
     log_s2, log_g, residual = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations)
     log_s2, log_g = _rescue(settings, log_s2, log_g, residual > tolerance, step, evaluations)
-    judge = settings if finer is None else settings._replace(mixture=finer)
-    check = linearise(judge, log_s2, log_g, 0.5 * step)
-    for _ in range(2 if finer is None else 0):
-        rough = check.residual > 0.1 * tolerance
+    point = _judged(judge or settings, log_s2, log_g, step, evaluations)
+    for _ in range(2 if judge is None else 0):
+        rough = point.residual > 0.1 * tolerance
         if not rough.any():
             break
         step *= 0.5
         log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations, rough)
-        check = linearise(settings, log_s2, log_g, 0.5 * step)
-    return SaddlePoint(np.exp(log_s2), np.exp(log_g), check.error, check.residual, evaluations)
+        point = _judged(settings, log_s2, log_g, step, evaluations)
+    return point
+
+
+def _judged(judge: Settings, log_s2, log_g, step, evaluations) -> SaddlePoint:
+    """The point with its residual at twice the nodes, which is not below the rounding of its own numbers."""
+    check = linearise(judge, log_s2, log_g, 0.5 * step)
+    residual = np.maximum(check.residual, np.finfo(float).eps)
+    return SaddlePoint(np.exp(log_s2), np.exp(log_g), check.error, residual, evaluations)
 
 
 def solve(

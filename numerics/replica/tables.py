@@ -1,8 +1,9 @@
 """Channel averages of even rows from tables shared by all rows (a = start = 0; kernel ``channel_table``).
 
 In units of its standard deviation such a row is a point (p, q), p = c_ft/sqrt(V) and q = (g/2)/sqrt(V); its averages
-are sums over nodes ``u_j = j h`` of the density times monomials of (sinh u, cosh u, u). With steps h from a short list,
-the monomials are tables made once, and the sums of all rows with one step are a single matrix product.
+are sums over nodes ``u_j = j h`` of the density times monomials of (sinh u, cosh u, u). Where the map sets the step,
+all rows share it, the monomials are tables made once, and the sums of many rows are a single matrix product. Rows
+whose Gaussian is narrow beside the map have a step of their own, and few nodes.
 """
 
 from __future__ import annotations
@@ -14,38 +15,26 @@ import numpy as np
 from numerics.kernels.channel_table import MONOMIALS, columns
 from numerics.replica.quadrature import STEP
 
-__all__ = ["REACH", "covered", "even_sums", "nodes_used"]
+__all__ = ["covered", "even_sums", "nodes_used"]
 
 #: Half-width of the integration range in standard deviations of z: exp(-L^2/2) = 1e-20.
-REACH = 9.6
-#: Steps in u at the default accuracy; each serves the rows with p + q up to the bound beside it.
-_COARSEST = 0.125
-_RATIO = 4.0
-_LEVELS = 60
-#: Longest table: u up to 88, where the monomials are still far from overflow.
-_LONGEST = 704
-#: Nodes (at the default accuracy) of the products that rows are gathered in.
-_SIZES = np.array([24, 40, 72, 104, 160, 256, _LONGEST])
-_PER_UNIT = _RATIO ** np.arange(_LEVELS) / _COARSEST
+_REACH = 9.6
+#: Step in u at the default accuracy. Its error is exp(-2 pi y/h) times the growth of the density at u + iy, which is at
+#: most exp((p + q)^2 sin(y)^2/2) for y <= pi/4: below 1e-15 for p + q up to 4.
+_COARSEST, _WIDEST = 0.125, 4.0
+#: Beyond, the step that resolves the Gaussian, in units of 1/(p + q); and how many of them reach the end.
+_GAUSSIAN, _FEW = 0.6, 21
+#: Nodes (at the default accuracy) of the products that rows are gathered in; the longest goes to u = 88, where the
+#: monomials are still far from overflow.
+_SIZES = np.array([40, 76, 128, 256, 704])
+#: Rows times nodes evaluated in one go.
+_BLOCK = 1 << 16
 
 
-def _bound(h: float) -> float:
-    """Largest p + q that step h resolves to a relative 1e-15.
-
-    The error is exp(-2 pi y/h) times the growth of the density at u + iy, at most exp((p + q)^2 sin(y)^2/2), with y up
-    to pi/4 (beyond, the density grows without bound).
-    """
-    flat = 2.0 * np.sqrt(max(0.25 * np.pi**2 * 2.0 / h - 35.5, 0.0))
-    return max(flat, 0.74 / h) if h < 0.1 else flat
-
-
-_BOUNDS = np.array([_bound(_COARSEST / _RATIO**k) for k in range(_LEVELS)])
-
-
-@lru_cache(maxsize=256)
-def _table(level: int, share: float, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """((2, size) rows sinh u and u over sqrt 2; (size, monomials) weighted monomials) of a level's nodes."""
-    h = share * _COARSEST / _RATIO**level
+@lru_cache(maxsize=128)
+def _table(share: float, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """((2, size) rows sinh u and u over sqrt 2; (size, monomials) weighted monomials) of the shared nodes."""
+    h = share * _COARSEST
     u = h * np.arange(size)
     weight = np.full(size, 2.0 * h)
     weight[0] = h
@@ -58,24 +47,31 @@ def covered(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def _plan(p, q, share):
-    """Yield (level, size, rows) for the rows with one step and about one number of nodes."""
+    """Yield (nodes, rows): rows with about one number of shared nodes, in blocks; nodes = 0 for steps of their own."""
     total = p + q
-    level = _BOUNDS.searchsorted(total)
     # p sinh u + q u = REACH lies below both, since sinh u >= u
-    reach = np.minimum(np.arcsinh(REACH / p), REACH / total)
-    key = len(_SIZES) * level + _SIZES.searchsorted(reach * _PER_UNIT[level])
-    for each in np.bincount(key).nonzero()[0].tolist():
-        level, size = divmod(each, len(_SIZES))
-        yield level, int(_SIZES[size] / share) + 1, (key == each).nonzero()[0]
+    reach = np.minimum(np.arcsinh(_REACH / p), _REACH / total)
+    kind = _SIZES.searchsorted(reach * (1.0 / _COARSEST)) + 1
+    kind *= total <= _WIDEST
+    for each in np.bincount(kind).nonzero()[0].tolist():
+        rows = (kind == each).nonzero()[0]
+        size = int(_SIZES[each - 1] / share) + 1 if each else 0
+        block = max(1, _BLOCK // (size or int(_FEW / share)))
+        for first in range(0, len(rows), block):
+            yield size, rows[first : first + block]
 
 
 def even_sums(p: np.ndarray, q: np.ndarray, step: float = STEP) -> np.ndarray:
     """Sums over the nodes for every row, shape (monomials, rows); p and q have shape (rows,)."""
     share = step / STEP
     out = np.empty((len(MONOMIALS), len(p)))
-    scales = np.stack([p, q], axis=1)
-    for level, size, rows in _plan(p, q, share):
-        nodes, monomials = _table(level, share, size)
+    scales = np.empty((len(p), 2))
+    scales[:, 0], scales[:, 1] = p, q
+    for size, rows in _plan(p, q, share):
+        if not size:
+            out[:, rows] = _own_steps(p[rows], q[rows], share)
+            continue
+        nodes, monomials = _table(share, size)
         density = scales[rows] @ nodes
         density *= density
         np.negative(density, out=density)
@@ -84,6 +80,21 @@ def even_sums(p: np.ndarray, q: np.ndarray, step: float = STEP) -> np.ndarray:
     return out
 
 
+def _own_steps(p, q, share) -> np.ndarray:
+    """As :func:`even_sums`, where each row has a step of its own."""
+    total = p + q
+    h = share * np.minimum(_COARSEST, _GAUSSIAN / total)
+    u = h[:, None] * np.arange(int(_FEW / share))
+    weight = (2.0 * h)[:, None]
+    density = p[:, None] * np.sinh(u) + q[:, None] * u
+    density *= density
+    density *= -0.5
+    np.exp(density, out=density)
+    density[:, 0] *= 0.5
+    return np.einsum("mrn,rn->mr", columns(u, weight), density)
+
+
 def nodes_used(p: np.ndarray, q: np.ndarray, step: float = STEP) -> int:
     """How many densities :func:`even_sums` evaluates."""
-    return sum(size * len(rows) for _, size, rows in _plan(p, q, step / STEP))
+    share = step / STEP
+    return sum((size or int(_FEW / share)) * len(rows) for size, rows in _plan(p, q, share))
