@@ -17,10 +17,13 @@ from numerics.codegen.channel import factored
 from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import ExactHypot, Node, RatioNode, hypot
 from numerics.codegen.recheck import check_trace
-from numerics.codegen.rules import ARRAY_RULES, rewrite
+from numerics.codegen.rules import ARRAY_RULES, RULES, rewrite
 from numerics.codegen.text import decimal
 
-__all__ = ["Stage", "Trace", "compile_expression", "compile_formula"]
+__all__ = ["ROOTS", "Stage", "Trace", "compile_expression", "compile_formula"]
+
+#: The rules that only take overflow out of square roots.
+ROOTS = tuple(rule for rule in RULES if rule.name in ("hypotenuse", "common scale"))
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,10 @@ def compile_formula(row: Formula) -> Trace:
         shared = factored(row.name)
         if shared is not None:
             trace.add("product rule", "what the outputs share is named once", shared.subs(renamed, simultaneous=True))
+        used: list[str] = []
+        stable = rewrite(trace.expression, ROOTS, used)  # no form of these has regions of its own
+        if used:
+            trace.add("stable form", "rules: " + ", ".join(used), stable)
         return trace
     return _optimise(trace, row.exact_roots)
 

@@ -10,14 +10,12 @@ import sympy as sp
 
 from numerics.codegen.formulas import Formula
 from numerics.codegen.implicit import state
-from numerics.codegen.passes import Trace
+from numerics.codegen.passes import ROOTS, Trace
 from numerics.codegen.print_c import C, print_value
 from numerics.codegen.print_torch import TORCH, prepare, print_core, selection
 from numerics.codegen.program import lower
-from numerics.codegen.rules import RULES, rewrite
+from numerics.codegen.rules import rewrite
 from numerics.codegen.text import Dialect, statements
-
-ROOTS = tuple(rule for rule in RULES if rule.name == "hypotenuse" or rule.name == "common scale")
 
 __all__ = ["print_c_function", "print_c_solver", "print_torch_function", "print_torch_solver"]
 

@@ -8,18 +8,16 @@ Accuracy:  error <= 4 roundings of the condition of the arguments (docs/kernels.
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
-from numerics.kernels._elementwise import broadcast
+from numerics.kernels._elementwise import broadcast, hypot
 
 
 def _core(beta_pt, c, lam, gamma):
     t1 = 1.0 + lam
-    t2 = np.sqrt(1.0 + 1.0 / (c * c) * (beta_pt * beta_pt))
+    t2 = hypot(beta_pt, c)
     return (
-        t1 / c * beta_pt / t2,  # c_ft_beta
-        t1 * (1.0 + 1.0 / t2),  # c_ft_c
-        c * (1.0 + t2),  # c_ft_lam
+        t1 * beta_pt / t2,  # c_ft_beta
+        t1 * (1.0 + c / t2),  # c_ft_c
+        c + t2,  # c_ft_lam
         gamma,  # c_ft_gamma
     )
 

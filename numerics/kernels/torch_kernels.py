@@ -709,11 +709,11 @@ def channel_observables(delta, u0, start, c_ft, g, s2, tau2, pt_gap, pt_var, pt_
 
 def _c_ft_sensitivities(beta_pt, c, lam, gamma):
     t1 = 1.0 + lam
-    t2 = torch.sqrt(1.0 + 1.0 / (c * c) * (beta_pt * beta_pt))
+    t2 = torch.hypot(beta_pt, c)
     return (
-        t1 / c * beta_pt / t2,  # c_ft_beta
-        t1 * (1.0 + 1.0 / t2),  # c_ft_c
-        c * (1.0 + t2),  # c_ft_lam
+        t1 * beta_pt / t2,  # c_ft_beta
+        t1 * (1.0 + c / t2),  # c_ft_c
+        c + t2,  # c_ft_lam
         gamma,  # c_ft_gamma
     )
 

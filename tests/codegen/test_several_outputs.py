@@ -133,6 +133,17 @@ def test_the_error_is_within_the_condition(name):
         assert found.holds, str(found)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_slopes_of_c_ft_where_squares_overflow(backend):
+    """d c_FT/d beta = (1 + lam) sign(beta) and d c_FT/d lam = |beta| when |beta| >> c, whatever the sizes."""
+    for beta, c in ((1.0, 1e-170), (-1e200, 1.0), (1e300, 1e-300), (3e-200, 1e-290)):
+        slope, along_c, along_lam, along_gamma = map(float, call("c_ft_sensitivities", backend, beta, c, 0.5, 0.25))
+        assert slope == pytest.approx(1.5 * np.sign(beta), rel=1e-15, abs=0)
+        assert along_c == pytest.approx(1.5, rel=1e-15, abs=0)
+        assert along_lam == pytest.approx(abs(beta), rel=1e-15, abs=0)
+        assert along_gamma == 0.25
+
+
 def test_measuring_sees_a_wrong_result():
     good = kernel("channel_moments")
 
