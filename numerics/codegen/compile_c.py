@@ -15,22 +15,28 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["build", "load"]
+__all__ = ["build", "compiler", "load"]
 
 FLAGS = ("-std=c99", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 
 
+def compiler() -> list[str]:
+    """The command of the C compiler, $CC or cc or gcc; empty where there is none."""
+    found = shutil.which("cc") or shutil.which("gcc")
+    return shlex.split(os.environ.get("CC", "")) or ([found] if found else [])
+
+
 def build(source: str, header: str, folder: Path, flags: tuple[str, ...] = FLAGS) -> Path:
     """Write and compile; the path of the shared library.  Raises RuntimeError with the compiler's words if it fails."""
-    compiler = shlex.split(os.environ.get("CC", "")) or [shutil.which("cc") or shutil.which("gcc")]
-    if not compiler[0]:
+    command = compiler()
+    if not command:
         raise RuntimeError(
             "the C backend needs a C compiler (cc, gcc or $CC) to be callable from Python; .source is the text"
         )
     (folder / "ptft_kernels.h").write_text(header)
     (folder / "ptft_kernels.c").write_text(source)
     library = folder / "ptft_kernels.so"
-    command = [*compiler, *flags, str(folder / "ptft_kernels.c"), "-o", str(library), "-lm"]
+    command += [*flags, str(folder / "ptft_kernels.c"), "-o", str(library), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the C compiler refused the generated source: {done.stderr[:2000]}")

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 
+from numerics.codegen.compile_c import compiler
 from numerics.codegen.formulas import FORMULAS, Formula, formula
 from numerics.codegen.kernel import kernel
 from numerics.codegen.oracle import ball_oracle, root_oracle
@@ -33,6 +35,7 @@ __all__ = [
     "true_values",
     "truth",
     "ulp_errors",
+    "unavailable",
 ]
 
 
@@ -198,9 +201,19 @@ def compare(functions: dict[str, Callable], true: Truth) -> dict[str, Measuremen
     return found
 
 
+def unavailable() -> dict[str, str]:
+    """Backends that cannot run on this machine, and why."""
+    missing = {} if find_spec("torch") else {"torch": "PyTorch is not installed"}
+    return missing if compiler() else missing | {"c": "there is no C compiler"}
+
+
 def implementations(name: str, backends: tuple[str, ...] | None = None) -> dict[str, Callable]:
-    """The kernel on each array backend it has (torch through tensors), as functions of NumPy arrays."""
-    wanted = [b for b in formula(name).backends if b != "mpmath" and (backends is None or b in backends)]
+    """The kernel on each array backend it has (torch through tensors), as functions of NumPy arrays.
+
+    Without `backends` those that cannot run here are left out.
+    """
+    allowed = backends or [b for b in formula(name).backends if b not in unavailable()]
+    wanted = [b for b in formula(name).backends if b != "mpmath" and b in allowed]
     return {b: through_torch(kernel(name, b)) if b == "torch" else kernel(name, b) for b in wanted}
 
 

@@ -25,7 +25,7 @@ def command(
     from numerics.codegen import files
     from numerics.codegen.condition import several
     from numerics.codegen.formulas import formula
-    from numerics.codegen.verify import measurable
+    from numerics.codegen.verify import measurable, unavailable
     from numerics.validate import check_count
     from ptft_sym.cli.output import emit, note
 
@@ -34,6 +34,8 @@ def command(
     chosen = [formula(name).name for name in names] if names else [*measurable(), *several()]
     tell = (lambda text: None) if as_json else typer.echo
     found = {"kernels": [], "stale": None, "derivations": None, "broken": []}
+    for backend, reason in unavailable().items():
+        tell(f"left out: {backend}, because {reason}")
     for name in chosen:
         note(f"measuring {name} ...", quiet)
         found["kernels"].append(_kernel(name, points, seed, tell))

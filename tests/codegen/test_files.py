@@ -174,6 +174,18 @@ def test_verify_reports_every_backend(capsys):
     assert "holds" in out
 
 
+def test_verify_leaves_out_what_cannot_run_here(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr("numerics.codegen.verify.compiler", list)
+    assert ptft(["verify", "potential_derivative", "--points", "50"]) == 0
+    out = capsys.readouterr().out
+    assert "left out: torch, because PyTorch is not installed" in out
+    assert "left out: c, because there is no C compiler" in out
+    assert "(numpy, float64)" in out
+    assert "(torch, float64)" not in out
+    assert "(c, float64)" not in out
+
+
 def test_verify_measures_kernels_of_several_results(capsys):
     assert ptft(["verify", "c_ft_sensitivities", "--points", "300"]) == 0
     out = capsys.readouterr().out
