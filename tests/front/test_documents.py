@@ -13,6 +13,23 @@ def test_readme_lines_run_and_give_what_they_say(root):
     assert (failures, attempted) == (0, 8)
 
 
+def test_documents_say_how_many_bad_calls_are_refused(root):
+    page = (root / "docs" / "bad_input.md").read_text(encoding="utf-8")
+    functions, commands = map(int, re.search(r"(\d+) calls of public functions and (\d+) of commands", page).groups())
+    (said,) = re.findall(r"more than (\d+) bad calls", (root / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert int(said) < functions + commands < int(said) + 1000
+
+
+@pytest.mark.slow
+def test_documents_say_how_many_steps_are_proved(root):
+    import derivations
+
+    proved = sum(derivations.derive(name).check().counts["proved"] for name in derivations.names())
+    assert f"checks {proved} steps by machine" in (root / "README.md").read_text(encoding="utf-8")
+    changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"{len(derivations.names())} derivations, {proved}\s+proved steps", changes)
+
+
 def test_relative_links_lead_to_files(root):
     broken = []
     for page in (*root.glob("*.md"), *root.glob("docs/**/*.md")):
