@@ -149,8 +149,14 @@ def print_tuple_core(row: Formula, trace: Trace) -> str:
     return _function("_core", ", ".join(trace.arguments.values()), [*lines, "return (", *returned, ")"])
 
 
-def print_root_core(trace: Trace) -> str:
+#: Kernels that `numerics.kernels._prox` computes itself.
+OF_THE_SOLVER = {"prox": "solve", "moreau_envelope": "envelope"}
+
+
+def print_root_core(name: str, trace: Trace) -> str:
     """The core of a kernel that is a function of the root: solve, then the expression in x."""
+    if name in OF_THE_SOLVER:
+        return f"def _core(z, g, c_ft, out=None):\n    return {OF_THE_SOLVER[name]}(z, g, c_ft)"
     inner = print_core(trace).replace("_core(", "_value(")
     return f"{inner}\n\n\ndef _core(z, g, c_ft, out=None):\n    return _value(solve(z, g, c_ft), g, c_ft, out)"
 
@@ -159,7 +165,7 @@ def print_body(row: Formula, trace: Trace) -> str:
     """The functions of a kernel, without header and imports."""
     driver = "broadcast" if row.outputs else "elementwise"
     if row.implicit:
-        core = print_root_core(trace)
+        core = print_root_core(row.name, trace)
     else:
         core = print_tuple_core(row, trace) if row.outputs else print_core(trace)
     doc = f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"
@@ -190,7 +196,8 @@ def print_module(row: Formula, trace: Trace, header: str) -> str:
     numpy = "import numpy as np\n" if "np." in body else ""
     special = "from scipy import special\n" if "special." in body else ""
     gap = "\n" if numpy or special else ""
-    solver = "\nfrom numerics.kernels._prox import solve" if row.implicit else ""
-    imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}{solver}"
+    solver = OF_THE_SOLVER.get(row.name, "solve")
+    root = f"\nfrom numerics.kernels._prox import {solver}" if row.implicit else ""
+    imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}{root}"
     before = "\n\n" if body.startswith("K") else "\n\n\n"
     return f'"""{header}"""\n\n{imports}{before}{body}\n'

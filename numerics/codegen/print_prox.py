@@ -10,20 +10,51 @@ so that its products with the two halves of g/2 are exact).  The functions z(u) 
 
 from __future__ import annotations
 
+import sympy as sp
+
 from numerics.codegen.implicit import state
+from numerics.codegen.nodes import Rounded
 from numerics.codegen.print_numpy import NUMPY, RESERVED
 from numerics.codegen.program import lower
+from numerics.codegen.recheck import defined
 from numerics.codegen.text import statements
 
-__all__ = ["print_solver"]
+__all__ = ["conjugate", "print_solver"]
 
 
 def print_solver() -> str:
     """`numerics/kernels/_prox.py`."""
+    from derivations.symbols import c_ft, u
+
     expressions, arguments = state()
     lines, (position, slope) = statements(lower(expressions, arguments), NUMPY, RESERVED)
     body = "\n".join(f"    {line}" for line in [*lines, f"return {position}, {slope}"])
-    return SOLVER.replace("@STATE@", f"def _state(u, c_ft):\n{body}")
+    lines, (value,) = statements(lower(conjugate(), {u: "u", c_ft: "c_ft"}), NUMPY, RESERVED)
+    worth = "\n".join(f"    {line}" for line in [*lines, f"return {value}"])
+    text = SOLVER.replace("@STATE@", f"def _state(u, c_ft):\n{body}")
+    return text.replace("@CONJUGATE@", f"def _conjugate(u, c_ft):\n{worth}")
+
+
+def conjugate() -> sp.Expr:
+    """c sinh(u/2)^2, for which the envelope is the maximum over u of (u/2)(z - g u/4) - c sinh(u/2)^2 (duality).
+
+    Checked at 50 digits: with z = z(u) + rest this is the derivation's envelope at u plus rest u/2.  Raises
+    ArithmeticError if it is not.
+    """
+    from derivations.channel import channel_z, moreau_envelope_stable
+    from derivations.symbols import c_ft, g, start, u
+
+    rest = sp.Symbol("rest", real=True)
+    form = Rounded(c_ft * sp.sinh(u / 2)) * sp.sinh(u / 2)
+    z = channel_z(u).subs(start, 0) + rest
+    dual = u / 2 * (z - g * u / 4) - defined(form)
+    exact = moreau_envelope_stable(u) + rest * u / 2
+    for number in range(1, 9):
+        at = {u: sp.Rational(number, 3), g: sp.Rational(5, number + 1), c_ft: sp.Rational(number, 7), rest: number - 4}
+        mine, true = (e.subs(at).evalf(60) for e in (dual, exact))
+        if abs(mine - true) > abs(true) * sp.Float(10) ** -50:
+            raise ArithmeticError(f"the dual of the envelope differs from its derivation at {at}: {mine}, {true}")
+    return form
 
 
 SOLVER = '''"""The root of c_ft sinh(u) + (g/2) u = z, for the kernels of the proximal map.
@@ -35,18 +66,22 @@ At most MOST Newton steps, from above: the function is convex and increasing, so
 
 import numpy as np
 
-from numerics.kernels._elementwise import patch
+from numerics.kernels._elementwise import above, constant, patch
 from numerics.kernels.potential_derivative import _core as _half_mirror
 
 MOST = 12
-_HALF = np.int64(-(1 << 27))  # keeps 26 bits of a double
+LAST = 0.0125  # a last step this long leaves u within NEAR
+NEAR = 1e-4
+SMALL = 1e-8  # sinh(u) = u to the last digit
+HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
+_BITS = np.int64(-(1 << 27))  # keeps 26 bits of a double
 
 
 @STATE@
 
 
 def _cut(x):
-    return (np.asarray(x, dtype=np.float64).view(np.int64) & _HALF).view(np.float64)[()]
+    return (np.asarray(x, dtype=np.float64).view(np.int64) & _BITS).view(np.float64)[()]
 
 
 def _linear(size, g, c_ft):
@@ -56,39 +91,104 @@ def _linear(size, g, c_ft):
 
 
 def steps(size, g, c_ft):
-    """(u, number of Newton steps taken) for |z| = size."""
+    """(u, number of Newton steps taken) for |z| = size; u is within NEAR of the root, and not below it."""
     half = 0.5 * g
     u = np.minimum(2.0 * _half_mirror(size, c_ft), size / (c_ft + half))
     count = 0
     while count < MOST:
         count += 1
-        position, slope = _state(u, c_ft)
-        step = (position + half * u - size) / (slope + half)
-        u = u - step
-        if not ((np.abs(step) > 1e-9 * u) & (u > 1e-9)).any():  # below, the linear form takes over
+        step, slope = _state(u, c_ft)
+        step += half * u
+        step -= size
+        slope += half
+        step /= slope
+        u -= step
+        # what a step leaves is below half its square; NaN is as good as it gets
+        if not np.fmax.reduce(step, axis=None) > LAST:
             break
     return u, count
 
 
-def solve(z, g, c_ft):
-    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
+def _root(z, g, c_ft):
+    """(|z|, u, c_ft sinh(u), c_ft cosh(u), rest, delta): |z| is z(u) + rest to the last digits, the root u + delta.
+
+    u has 26 bits, so that its products with the two halves of g/2, and with itself, are exact.
+    """
     if (g < 0).any():
         raise ValueError(f"g = {g[g < 0].flat[0]!r} is not allowed: it must be >= 0")
     size, half = np.abs(z), 0.5 * g
     u = _cut(steps(size, g, c_ft)[0])
-    position, slope = _state(u, c_ft)
+    position, slope = np.sinh(u), np.cosh(u)
+    position *= c_ft
+    slope *= c_ft
+    if above(u, 700.0):
+        far = u > 700.0
+        position[far], slope[far] = _state(u[far], c_ft[far])
     high = _cut(half)
-    left = size - high * u - (half - high) * u - position
+    rest = size - high * u
+    high -= half
+    high *= u
+    rest += high
+    rest -= position
     near = slope + half
-    delta = left / near
-    for _ in range(2):  # position (cosh(delta) - 1) + slope sinh(delta) + half delta = left, |delta| < 1e-4
-        square = delta * delta
-        bend = position * (0.5 * square) + slope * (delta * square / 6.0)
-        delta = (left - bend) / near
+    delta = rest / near
+    for _ in range(2):  # position (cosh(delta) - 1) + slope sinh(delta) + half delta = rest, |delta| < NEAR
+        delta = (rest - _bend(delta, position, slope)) / near
+    return size, u, position, slope, rest, delta
+
+
+def _bend(delta, position, slope):
+    """position (cosh(delta) - 1) + slope (sinh(delta) - delta)."""
     square = delta * delta
-    moved = position * (0.5 * square) + slope * (delta + delta * square / 6.0)
-    out = position + moved
-    out = patch(out, (u < 1e-8) | (half == 0.0), _linear, size, g, c_ft)
+    cube = delta * square
+    cube *= SIXTH
+    cube *= slope
+    square *= HALF
+    square *= position
+    square += cube
+    return square
+
+
+def solve(z, g, c_ft):
+    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
+    size, u, position, slope, _, delta = _root(z, g, c_ft)
+    out = _bend(delta, position, slope)
+    out += slope * delta
+    out += position
+    out = patch(out, (u < SMALL) | (g == 0.0), _linear, size, g, c_ft)
     out = patch(out, np.isinf(size), lambda x: x, size)
     return np.copysign(out, z)
+
+
+def _envelope_linear(size, g, c_ft):
+    return size * (size / (4.0 * c_ft + 2.0 * g))
+
+
+def envelope(z, g, c_ft):
+    """The Moreau envelope as the maximum over u of (u/2)(z - g u/4) - c_ft sinh(u/2)^2, of which u is short by delta.
+
+    The slope there is rest/2, so the distance adds delta (rest/4 + c_ft sinh(u) delta^2/24) up to delta^4/48, and no
+    rounding of the root enters to first order.  z - g u/4 is taken in two parts,
+    the first of 26 bits: its product with u is exact.
+    """
+    size, u, position, _, rest, delta = _root(z, g, c_ft)
+    quarter, turn = 0.25 * g, HALF * u
+    pull = _cut(size - quarter * u)
+    high = _cut(quarter)
+    low = size - pull
+    low -= high * u
+    low -= (quarter - high) * u
+    low *= turn
+    rest *= 0.25
+    rest += position * (delta * delta / 24.0)
+    rest *= delta
+    low += rest
+    pull *= turn
+    pull -= _conjugate(u, c_ft)
+    pull += low
+    out = patch(pull, u < SMALL, _envelope_linear, size, g, c_ft)
+    return patch(out, np.isinf(size), lambda x: x, size)
+
+
+@CONJUGATE@
 '''

@@ -7,11 +7,15 @@ At most MOST Newton steps, from above: the function is convex and increasing, so
 
 import numpy as np
 
-from numerics.kernels._elementwise import patch
+from numerics.kernels._elementwise import above, constant, patch
 from numerics.kernels.potential_derivative import _core as _half_mirror
 
 MOST = 12
-_HALF = np.int64(-(1 << 27))  # keeps 26 bits of a double
+LAST = 0.0125  # a last step this long leaves u within NEAR
+NEAR = 1e-4
+SMALL = 1e-8  # sinh(u) = u to the last digit
+HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
+_BITS = np.int64(-(1 << 27))  # keeps 26 bits of a double
 
 
 def _state(u, c_ft):
@@ -22,7 +26,7 @@ def _state(u, c_ft):
 
 
 def _cut(x):
-    return (np.asarray(x, dtype=np.float64).view(np.int64) & _HALF).view(np.float64)[()]
+    return (np.asarray(x, dtype=np.float64).view(np.int64) & _BITS).view(np.float64)[()]
 
 
 def _linear(size, g, c_ft):
@@ -32,38 +36,105 @@ def _linear(size, g, c_ft):
 
 
 def steps(size, g, c_ft):
-    """(u, number of Newton steps taken) for |z| = size."""
+    """(u, number of Newton steps taken) for |z| = size; u is within NEAR of the root, and not below it."""
     half = 0.5 * g
     u = np.minimum(2.0 * _half_mirror(size, c_ft), size / (c_ft + half))
     count = 0
     while count < MOST:
         count += 1
-        position, slope = _state(u, c_ft)
-        step = (position + half * u - size) / (slope + half)
-        u = u - step
-        if not ((np.abs(step) > 1e-9 * u) & (u > 1e-9)).any():  # below, the linear form takes over
+        step, slope = _state(u, c_ft)
+        step += half * u
+        step -= size
+        slope += half
+        step /= slope
+        u -= step
+        # what a step leaves is below half its square; NaN is as good as it gets
+        if not np.fmax.reduce(step, axis=None) > LAST:
             break
     return u, count
 
 
-def solve(z, g, c_ft):
-    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
+def _root(z, g, c_ft):
+    """(|z|, u, c_ft sinh(u), c_ft cosh(u), rest, delta): |z| is z(u) + rest to the last digits, the root u + delta.
+
+    u has 26 bits, so that its products with the two halves of g/2, and with itself, are exact.
+    """
     if (g < 0).any():
         raise ValueError(f"g = {g[g < 0].flat[0]!r} is not allowed: it must be >= 0")
     size, half = np.abs(z), 0.5 * g
     u = _cut(steps(size, g, c_ft)[0])
-    position, slope = _state(u, c_ft)
+    position, slope = np.sinh(u), np.cosh(u)
+    position *= c_ft
+    slope *= c_ft
+    if above(u, 700.0):
+        far = u > 700.0
+        position[far], slope[far] = _state(u[far], c_ft[far])
     high = _cut(half)
-    left = size - high * u - (half - high) * u - position
+    rest = size - high * u
+    high -= half
+    high *= u
+    rest += high
+    rest -= position
     near = slope + half
-    delta = left / near
-    for _ in range(2):  # position (cosh(delta) - 1) + slope sinh(delta) + half delta = left, |delta| < 1e-4
-        square = delta * delta
-        bend = position * (0.5 * square) + slope * (delta * square / 6.0)
-        delta = (left - bend) / near
+    delta = rest / near
+    for _ in range(2):  # position (cosh(delta) - 1) + slope sinh(delta) + half delta = rest, |delta| < NEAR
+        delta = (rest - _bend(delta, position, slope)) / near
+    return size, u, position, slope, rest, delta
+
+
+def _bend(delta, position, slope):
+    """position (cosh(delta) - 1) + slope (sinh(delta) - delta)."""
     square = delta * delta
-    moved = position * (0.5 * square) + slope * (delta + delta * square / 6.0)
-    out = position + moved
-    out = patch(out, (u < 1e-8) | (half == 0.0), _linear, size, g, c_ft)
+    cube = delta * square
+    cube *= SIXTH
+    cube *= slope
+    square *= HALF
+    square *= position
+    square += cube
+    return square
+
+
+def solve(z, g, c_ft):
+    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
+    size, u, position, slope, _, delta = _root(z, g, c_ft)
+    out = _bend(delta, position, slope)
+    out += slope * delta
+    out += position
+    out = patch(out, (u < SMALL) | (g == 0.0), _linear, size, g, c_ft)
     out = patch(out, np.isinf(size), lambda x: x, size)
     return np.copysign(out, z)
+
+
+def _envelope_linear(size, g, c_ft):
+    return size * (size / (4.0 * c_ft + 2.0 * g))
+
+
+def envelope(z, g, c_ft):
+    """The Moreau envelope as the maximum over u of (u/2)(z - g u/4) - c_ft sinh(u/2)^2, of which u is short by delta.
+
+    The slope there is rest/2, so the distance adds delta (rest/4 + c_ft sinh(u) delta^2/24) up to delta^4/48, and no
+    rounding of the root enters to first order.  z - g u/4 is taken in two parts,
+    the first of 26 bits: its product with u is exact.
+    """
+    size, u, position, _, rest, delta = _root(z, g, c_ft)
+    quarter, turn = 0.25 * g, HALF * u
+    pull = _cut(size - quarter * u)
+    high = _cut(quarter)
+    low = size - pull
+    low -= high * u
+    low -= (quarter - high) * u
+    low *= turn
+    rest *= 0.25
+    rest += position * (delta * delta / 24.0)
+    rest *= delta
+    low += rest
+    pull *= turn
+    pull -= _conjugate(u, c_ft)
+    pull += low
+    out = patch(pull, u < SMALL, _envelope_linear, size, g, c_ft)
+    return patch(out, np.isinf(size), lambda x: x, size)
+
+
+def _conjugate(u, c_ft):
+    t1 = np.sinh(0.5 * u)
+    return t1 * (c_ft * t1)

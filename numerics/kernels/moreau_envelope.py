@@ -10,54 +10,12 @@ Accuracy:  error <= 16 ulp in float64 and float32 wherever the true result is no
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
-from numerics.kernels._elementwise import beyond, constant, elementwise, horner, patch
-from numerics.kernels._prox import solve
-
-K0_125 = constant(0.125)
-K0_25 = constant(0.25)
-K0_5 = constant(0.5)
-
-
-def _far(x, g, c_ft):
-    t1 = np.abs(x)
-    t2 = np.log(c_ft)
-    t3 = np.sign(x)
-    t4 = 0.6931471805599453 + np.log(t1) - t2
-    t5 = 0.5 * x * (1.3862943611198906 + np.log(0.5 * t1) - 1.0 - t2) * t3 + 0.125 * t4 * (g * t4 * t3) * t3
-    return t5
-
-
-def _value(x, g, c_ft, out=None):
-    t1 = K0_5 * x
-    t2 = t1 / c_ft
-    t3 = t2 * t2
-    t3 += K0_25
-    np.sqrt(t3, out=t3)
-    t3 += K0_5
-    np.divide(t2, t3, out=t3)
-    t3 *= t3
-    t4 = horner(t3, (-0.16666666666666674, -0.09166666666665851, -0.005753968254098592, -0.0001515652549503085, -2.229639877706161e-06, -2.103407905213792e-08, -1.4078434716207483e-10))
-    t4 *= t3
-    t4 *= t2
-    t2 += t4
-    np.arcsinh(t2, out=t2)
-    t1 *= t2
-    t5 = x / c_ft
-    t6 = np.arcsinh(t5)
-    t7 = g * t6
-    t6 *= K0_125
-    t6 *= t7
-    out = np.add(t1, t6, out)
-    size = t5
-    if beyond(size, 3.273390607896142e+150):
-        out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, x, g, c_ft)
-    return out
+from numerics.kernels._elementwise import elementwise
+from numerics.kernels._prox import envelope
 
 
 def _core(z, g, c_ft, out=None):
-    return _value(solve(z, g, c_ft), g, c_ft, out)
+    return envelope(z, g, c_ft)
 
 
 def moreau_envelope(z, g, c_ft):

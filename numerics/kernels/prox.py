@@ -10,19 +10,12 @@ Accuracy:  error <= 8 ulp in float64 and float32 wherever the true result is nor
 Generator: numerics.codegen 1, backend numpy
 """
 
-import numpy as np
-
 from numerics.kernels._elementwise import elementwise
 from numerics.kernels._prox import solve
 
 
-def _value(x, g, c_ft, out=None):
-    out = np.full_like(x, x)
-    return out
-
-
 def _core(z, g, c_ft, out=None):
-    return _value(solve(z, g, c_ft), g, c_ft, out)
+    return solve(z, g, c_ft)
 
 
 def prox(z, g, c_ft):
