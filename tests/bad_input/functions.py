@@ -370,7 +370,7 @@ def _rest() -> dict[str, Row]:
                 "probes": these(None_given=None, number=3, empty=[], words=["a", "b"], NaN=NAN),
                 "amplitude": number(0.0, INF, open_low=True), "level": number(0.0, 1.0, open_low=True),
                 "bootstrap": Kind(count(100).bad | {"below": 99}, {}), "width": number(0.0, 2.0, open_low=True),
-                "seed": count(0),
+                "near": thing(optional=True), "seed": count(0),
             },
         ),
     }  # fmt: skip
