@@ -41,14 +41,11 @@ def columns(u, weight):
     """The monomials at the nodes times quadrature weight and normalisation, shape (monomials, *nodes)."""
     S, C = np.sinh(u), np.cosh(u)
     out = np.empty((8, *u.shape))
-    out[...] = 0.3989422804014327 * weight
-    out[0] *= C
-    out[1] *= C * u * u
-    out[2] *= S * C * u
-    out[3] *= S * S * C
+    out[4:] = 0.3989422804014327 * weight
     out[5] *= u * u
     out[6] *= S * u
     out[7] *= S * S
+    np.multiply(out[4:], C, out=out[:4])
     return out
 
 
@@ -78,14 +75,14 @@ def combine(sums, p, q, s2, tau2):
     )
 
 
-def average(sums, log_p, log_q, s2, weights):
+def average(sums, log_scales, s2, weights):
     """`combine` summed over components: shape (outputs, settings), to about 1e-14.
 
-    sums: shape (monomials, components, settings); log_p, log_q: (components, settings); s2: (settings,);
+    sums: shape (monomials, components, settings); log_scales: (2, components, settings), of p and q; s2: (settings,);
     weights: (4, components, settings), the components' weights times 1, tau2/V, s2/V, tau2.
     """
-    powers = _POWERS[:, :1, None] * log_p + _POWERS[:, 1:, None] * log_q
-    scaled = np.exp(powers, out=powers)
+    powers = _POWERS @ log_scales.reshape(2, -1)
+    scaled = np.exp(powers, out=powers).reshape(sums.shape)
     scaled *= sums
     total = np.add.reduce(weights[:, None] * scaled, 2).reshape(32, -1)
     plain = _MATRIX @ total

@@ -18,7 +18,9 @@ __all__ = ["approach"]
 _LEAST, _SHARE = 24, 5
 #: Trapezoidal step of the coarse stage, and of the first look at all points, in units of the final one.
 _ROUGH, _FIRST = 2.0, 1.5
-_STEPS, _CLIP = 14, 3.0
+_STEPS, _CLIP = 20, 3.0
+#: A Newton step so small that the next one would change nothing.
+_SETTLED = 4e-6
 
 
 class _Curve:
@@ -31,8 +33,8 @@ class _Curve:
         self.weights[0], self.weights[3] = weight, weight * self.tau2
         self.scales = np.empty((2, len(weight), len(alpha)))
 
-    def newton(self, x: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Newton step at x = (log s2, log g), limited, and dx/d log alpha (exact at a solution)."""
+    def newton(self, x: np.ndarray, step: float) -> np.ndarray:
+        """Newton step at x = (log s2, log g), limited; shape (2, settings)."""
         s2, g = np.exp(x)
         variance = self.tau2 + s2
         scales, weights = self.scales, self.weights
@@ -41,43 +43,48 @@ class _Curve:
         np.divide(weights[3], variance, out=weights[1])
         np.divide(weights[0], variance, out=weights[2])
         weights[2] *= s2
-        sums = even_sums(scales[0].reshape(-1), scales[1].reshape(-1), step).reshape(-1, *variance.shape)
-        log_p, log_q = np.log(scales)
-        error, dof, _, error_g, error_s2, dof_g, dof_s2 = average(sums, log_p, log_q, s2, weights)
-        pull = self.ridge / g
-        power, total = self.noise + error, dof + pull
-        f1_s, f1_g = 1.0 - error_s2 / power, error_g / -power
-        f2_s, f2_g = dof_s2 / total, (dof_g - pull) / total
+        sums = even_sums(*scales.reshape(2, -1), step).reshape(-1, *variance.shape)
+        error, dof, _, error_g, error_s2, dof_g, dof_s2 = average(sums, np.log(scales), s2, weights)
+        power, total = self.noise + error, dof
+        if self.ridge:
+            pull = self.ridge / g
+            total, dof_g = dof + pull, dof_g - pull
         f1, f2 = x[0] - np.log(power) + self.log_alpha, np.log(total) - self.log_alpha
+        f2_s, f2_g = dof_s2 / total, dof_g / total
         # along the second equation's curve the first rises with s2; a flat stretch only says the direction
-        ratio = f1_g / f2_g
-        rise = np.maximum(f1_s - ratio * f2_s, 0.01)
-        move, slope = np.empty((2, 2, len(s2)))
+        ratio = error_g / -power / f2_g
+        rise = np.maximum(1.0 - error_s2 / power - ratio * f2_s, 0.01)
+        self.jacobian = ratio, rise, f2_s, f2_g
+        move = np.empty_like(x)
         move[0] = (ratio * f2 - f1) / rise
         np.minimum(np.maximum(move[0], -_CLIP, out=move[0]), _CLIP, out=move[0])
         move[1] = (f2_s * move[0] + f2) / -f2_g
         np.minimum(np.maximum(move[1], -1.5 * _CLIP, out=move[1]), 1.5 * _CLIP, out=move[1])
-        slope[0] = (ratio + 1.0) / -rise
-        slope[1] = (1.0 - f2_s * slope[0]) / f2_g
-        return move, slope
+        return move
+
+    def slope(self) -> np.ndarray:
+        """dx/d log alpha where the last Newton step was taken (exact at a solution)."""
+        ratio, rise, f2_s, f2_g = self.jacobian
+        by_s2 = (ratio + 1.0) / -rise
+        return np.stack([by_s2, (1.0 - f2_s * by_s2) / f2_g])
 
 
 def _iterate(curve: _Curve, x: np.ndarray, step: float, until: float, most: int, evaluations: np.ndarray):
-    """Newton until the largest step is below ``until``: (x, slope), or None when it is not in ``most`` steps."""
+    """Newton until the largest step is below ``until``; None when it is not in ``most`` steps."""
     for _ in range(most):
-        move, slope = curve.newton(x, step)
+        move = curve.newton(x, step)
         evaluations += 1
         x = x + move
         if np.abs(move).max() < until:
-            return x, slope
+            return x
     return None
 
 
 def _cubic(at, values, slopes, t) -> np.ndarray:
     """The cubic Hermite interpolant of ``values`` with ``slopes`` at the increasing points ``at``."""
     left = np.minimum(at.searchsorted(t, "right") - 1, len(at) - 2)
-    width = np.diff(at)
-    rise = np.diff(values) / width
+    width = at[1:] - at[:-1]
+    rise = (values[:, 1:] - values[:, :-1]) / width
     bend = (3.0 * rise - 2.0 * slopes[:, :-1] - slopes[:, 1:]) / width
     twist = (slopes[:, :-1] + slopes[:, 1:] - 2.0 * rise) / width**2
     d = t - at[left]
@@ -98,7 +105,7 @@ def approach(settings, log_s2, log_g, step: float, evaluations: np.ndarray):
     order = alpha.argsort(kind="stable")
     some = order[np.linspace(0, len(order) - 1, len(order) // _SHARE + 2).astype(int)]
     at = np.log(alpha[some])
-    if not (np.diff(at) > 0.0).all():
+    if not (at[1:] > at[:-1]).all():
         return None
     coarse, every = (_Curve(mixture, values, noise[0], ridge[0]) for values in (alpha[some], alpha))
     used = np.zeros(len(some), int)
@@ -107,7 +114,6 @@ def approach(settings, log_s2, log_g, step: float, evaluations: np.ndarray):
         evaluations[some] += used
         if found is None:
             return None
-        x = _cubic(at, *found, every.log_alpha)
-        found = _iterate(every, x, _FIRST * step, np.inf, 1, evaluations)
-        found = _iterate(every, found[0], step, 1e-6, 4, evaluations)
-    return None if found is None else found[0]
+        x = _cubic(at, found, coarse.slope(), every.log_alpha)
+        x = _iterate(every, x, _FIRST * step, np.inf, 1, evaluations)
+        return _iterate(every, x, step, _SETTLED, 4, evaluations)

@@ -80,7 +80,8 @@ def attempt(
     missed = ~(point.residual <= 0.1 * tolerance)
     if missed.any():
         judge = judge and judge.take(missed)
-        found = _from_afar(settings.take(missed), None, step, tolerance, judge, evaluations[missed])
+        guess = None if np.isnan(point.residual).any() else (point.s2[missed], point.g[missed])
+        found = _from_afar(settings.take(missed), guess, step, tolerance, judge, evaluations[missed])
         for field, value in zip(point, found, strict=True):
             field[missed] = value
     return point

@@ -29,6 +29,10 @@ _GAUSSIAN, _FEW = 0.6, 21
 _SIZES = np.array([40, 76, 128, 256, 704])
 #: Rows times nodes evaluated in one go.
 _BLOCK = 1 << 16
+#: Exponents below are cut off here: exp is slow where it underflows.
+_LEAST = -700.0
+#: So few rows are one product, whatever their lengths.
+_TOGETHER = 128
 
 
 @lru_cache(maxsize=128)
@@ -52,7 +56,10 @@ def _plan(p, q, share):
     # p sinh u + q u = REACH lies below both, since sinh u >= u
     reach = np.minimum(np.arcsinh(_REACH / p), _REACH / total)
     kind = _SIZES.searchsorted(reach * (1.0 / _COARSEST)) + 1
-    kind *= total <= _WIDEST
+    shared = total <= _WIDEST
+    if len(p) <= _TOGETHER:
+        kind[:] = kind.max(where=shared, initial=0)
+    kind *= shared
     for each in np.bincount(kind).nonzero()[0].tolist():
         rows = (kind == each).nonzero()[0]
         size = int(_SIZES[each - 1] / share) + 1 if each else 0
@@ -75,6 +82,7 @@ def even_sums(p: np.ndarray, q: np.ndarray, step: float = STEP) -> np.ndarray:
         density = scales[rows] @ nodes
         density *= density
         np.negative(density, out=density)
+        np.maximum(density, _LEAST, out=density)
         np.exp(density, out=density)
         out[:, rows] = (density @ monomials).T
     return out
@@ -82,16 +90,18 @@ def even_sums(p: np.ndarray, q: np.ndarray, step: float = STEP) -> np.ndarray:
 
 def _own_steps(p, q, share) -> np.ndarray:
     """As :func:`even_sums`, where each row has a step of its own."""
-    total = p + q
-    h = share * np.minimum(_COARSEST, _GAUSSIAN / total)
+    h = np.minimum(_COARSEST, _GAUSSIAN / (p + q))
+    h *= share
     u = h[:, None] * np.arange(int(_FEW / share))
-    weight = (2.0 * h)[:, None]
-    density = p[:, None] * np.sinh(u) + q[:, None] * u
+    density = p[:, None] * np.sinh(u)
+    density += q[:, None] * u
     density *= density
     density *= -0.5
     np.exp(density, out=density)
     density[:, 0] *= 0.5
-    return np.einsum("mrn,rn->mr", columns(u, weight), density)
+    sums = np.einsum("mrn,rn->mr", columns(u, 2.0), density)
+    sums *= h
+    return sums
 
 
 def nodes_used(p: np.ndarray, q: np.ndarray, step: float = STEP) -> int:
