@@ -29,28 +29,48 @@ def test_the_committed_kernels_are_what_the_generator_writes():
     assert files.check() == []
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "20260"])
-def test_every_hash_seed_gives_the_same_text(seed):
+HASHES = """
+import hashlib, sys
+from numerics.codegen import files
+from numerics.codegen.export import c_header, source
+from numerics.codegen.formulas import FORMULAS
+assert sys.flags.hash_randomization == int(sys.argv[1] != "0")
+stale = files.check()
+assert not stale, stale
+names = list(FORMULAS)
+texts = [source(names, backend) for backend in ("numpy", "torch", "c", "mpmath")] + [c_header(names)]
+print(hashlib.sha256("".join(texts).encode()).hexdigest())
+"""
+SEEDS = ("0", "1", "20260")
+
+
+@pytest.fixture(scope="module")
+def generators():
+    """One Python for each hash seed, all at once, generating everything."""
+    running = {
+        seed: subprocess.Popen(
+            [sys.executable, "-c", HASHES, seed],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed in SEEDS
+    }
+    yield running
+    for process in running.values():
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_hash_seed_gives_the_same_text(seed, generators):
     """0 turns the randomisation of hashes off; the others are two different orders of every set."""
-    code = (
-        "import sys; from numerics.codegen import files; stale = files.check(); assert not stale, stale; "
-        f"assert sys.flags.hash_randomization == {int(seed != '0')}; "
-        "from numerics.codegen.export import c_header, source; from numerics.codegen.formulas import FORMULAS; "
-        "names = list(FORMULAS); import hashlib; "
-        "texts = [source(names, b) for b in ('numpy', 'torch', 'c', 'mpmath')] + [c_header(names)]; "
-        "print(hashlib.sha256(''.join(texts).encode()).hexdigest())"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": seed, "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    assert run.returncode == 0, run.stderr
+    out, errors = generators[seed].communicate(timeout=280)
+    assert generators[seed].returncode == 0, errors
     names = list(FORMULAS)
     texts = [source(names, backend) for backend in ("numpy", "torch", "c", "mpmath")] + [c_header(names)]
-    assert run.stdout.strip() == hashlib.sha256("".join(texts).encode()).hexdigest()
+    assert out.strip() == hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
 def test_a_stale_and_an_unknown_file_are_found(tmp_path, capsys):
