@@ -80,6 +80,8 @@ def _settled(core, values, digits, ratio=None, far=None, near=None):
     `ratio` is infinite or zero the printed formula is inf - inf or 0/0, and its limits `far` and `near` are the answer.
     """
     digits = max(50, mp.mp.dps) if digits is None else digits
+    if not isinstance(digits, int) or digits < 1:
+        raise ValueError(f"digits = {digits!r} is not allowed: it must be a whole number of at least 1")
     size = [abs(mp.mpf(v)) for v in values]
     if ratio is not None and not all(mp.isnormal(s) or mp.isnan(s) for s in size):
         end = ratio(*map(mp.mpf, values))

@@ -107,6 +107,9 @@ def test_refusals():
         on("prox")(1, 1, 0)
     with pytest.raises(ValueError, match=r"g = -1 is not allowed: it must be >= 0"):
         on("prox_derivative_z")(1, -1, 1)
+    for digits in (0, -5, 2.5, "50"):
+        with pytest.raises(ValueError, match=r"digits = .* it must be a whole number of at least 1"):
+            on("prox")(1, 1, 1, digits=digits)
     for bad in ("1", 1j, None, [1.0], np.ones(2), np.complex128(1)):
         with pytest.raises(TypeError, match=r"beta must be a real number, got .* of type"):
             on("potential")(bad, 1)
