@@ -28,6 +28,12 @@ COMMANDS = {
     "verify": ("ptft_sym.cli.verify", "Check derivations and kernels at 50 digits."),
 }
 
+# optional module -> the extra that brings it
+EXTRAS = {
+    "torch": "torch", "safetensors": "torch", "torchvision": "vision", "dask": "distributed",
+    "distributed": "distributed", "zarr": "distributed", "flint": "certify", "sklearn": "data",
+}  # fmt: skip
+
 # What a user can cause with an argument or a file; anything else is our bug and keeps its traceback.
 USER_ERRORS = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError)
 
@@ -104,6 +110,9 @@ def sentence(error):
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     elif isinstance(error, KeyError):
         text = str(error.args[0])
+    elif isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRAS:
+        missing = error.name.partition(".")[0]
+        text = f"this needs {missing}, which is not installed: pip install 'ptft-sym[{EXTRAS[missing]}]'"
     else:
         text = str(error)
     return " ".join(text.split()) or type(error).__name__

@@ -26,13 +26,14 @@ def command(
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # NumPy is not loaded yet; on matrices of this size threads mostly wait
     from numerics.validate import check_count
-    from ptft_sym import report
+    from ptft_sym import digits, report
     from ptft_sym.cli.output import console as new_console
     from ptft_sym.cli.output import emit
     from ptft_sym.files import refuse_folder, result_folder, write_text
 
     check_count("--seeds", seeds, 2, 1000)
     check_count("--draws", draws, 2)
+    digits.load()  # the last stage: what is missing for it is said before the first
     begun = time.perf_counter()
     refuse_folder(out, force, "ptft-demo")
     results = _run(new_console(stderr=as_json, quiet=quiet), seeds, draws)

@@ -77,6 +77,11 @@ def test_unknown_command_and_option_exit_2():
         (KeyError("no derivation called 'x'"), "no derivation called 'x'"),
         (FileNotFoundError(2, "No such file or directory", "a.npy"), "a.npy: No such file or directory"),
         (RuntimeError(""), "RuntimeError"),
+        (
+            ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"),
+            "this needs torch, which is not installed: pip install 'ptft-sym[torch]'",
+        ),
+        (ModuleNotFoundError("No module named 'mine'", name="mine"), "No module named 'mine'"),
     ],
 )
 def test_refusals_are_one_sentence(error, text, monkeypatch, capsys):
@@ -92,6 +97,16 @@ def test_refusals_are_one_sentence(error, text, monkeypatch, capsys):
     monkeypatch.setenv("PTFT_TRACEBACK", "1")
     with pytest.raises(type(error)):
         cli.main([])
+
+
+def test_extras_are_those_of_the_project(root):
+    import tomllib
+
+    with open(root / "pyproject.toml", "rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    packages = {"sklearn": "scikit-learn", "flint": "python-flint"}
+    for module, extra in cli.EXTRAS.items():
+        assert any(row.startswith(packages.get(module, module)) for row in extras[extra]), module
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), AssertionError("x"), ZeroDivisionError()])
