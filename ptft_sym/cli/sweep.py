@@ -34,7 +34,7 @@ def command(
     sys.path.insert(0, "")  # functions beside the configuration, as `python -m` would find them
     plan = load(config)
     figures = checked_figures(plan)
-    note(f"{plan.name}: {_size(plan.sweep)}, key {plan.sweep.key}")
+    note(f"{plan.name}: {_size(plan.sweep)}, key {plan.sweep.key}", quiet and not check)
     found = _outline(plan)
     if check:
         if as_json:
@@ -45,7 +45,8 @@ def command(
     folder = result_folder(out, f"{plan.name}-figures", force)
     written, failed = _results(ds, plan, figures, folder)
     if as_json:
-        emit("sweep", found | {"failed": failed, "written": written})
+        rows = {path: number for path, number in written.items() if number}
+        emit("sweep", found | {"failed": failed, "rows": rows, "written": list(written)})
         return
     for path, rows in written.items():
         typer.echo(f"written: {path} ({rows} rows)" if rows else f"written: {path}")

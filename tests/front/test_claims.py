@@ -29,6 +29,12 @@ Written by `python benchmarks/nonlinear.py` (torch 2).
 """
 
 
+@pytest.fixture(scope="module")
+def quick():
+    """The claims whose evaluation takes a second or less, with their figures' arrays."""
+    return {c.name: c for c in claims(["C1", "C2", "C3", "C4", "C5", "C6", "C12", "C13", "C14"], seeds=2)}
+
+
 def _claim(*said):
     return Claim("C1", "s", tuple(Evidence("solver", "t", ok) for ok in said), "r")
 
@@ -61,14 +67,17 @@ def test_stored_results_are_read_with_their_command(tmp_path):
     assert read("C12", tmp_path / "absent.md") == []
 
 
-def test_fast_claims_are_recomputed():
-    found = {c.name: c for c in claims(["C2", "c4", "C5", "C6"], seeds=2)}
+def test_fast_claims_are_recomputed(quick):
+    found = {name: quick[name] for name in ("C2", "C4", "C5", "C6")}
     assert [c.verdict for c in found.values()] == ["supported"] * 4
     assert any(e.kind == "flow" for e in found["C2"].evidence)
     assert "proved" in found["C4"].evidence[0].text
     page = to_markdown(list(found.values()), {"C5": "C5.png"})
     assert page.count("## C") == 4
     assert "![C5](C5.png)" in page
+    (again,) = claims(["c4"], seeds=2)
+    assert again.name == "C4"
+    assert again.evidence == found["C4"].evidence
 
 
 def test_a_wrong_prediction_would_be_refused(monkeypatch):
@@ -95,12 +104,6 @@ def test_command_writes_a_page_and_figures(tmp_path, capsys):
     with pytest.raises(SystemExit) as left:
         main(["claims", "C99"])
     assert left.value.code == 2
-
-
-@pytest.fixture(scope="module")
-def quick():
-    """The claims whose evaluation takes a second or less, with their figures' arrays."""
-    return {c.name: c for c in claims(["C1", "C2", "C3", "C4", "C5", "C6", "C12", "C13", "C14"], seeds=2)}
 
 
 def test_every_quick_claim_draws_a_figure(quick, tmp_path):

@@ -32,7 +32,7 @@ FIELDS = {
     "claims": {"claims": 2, "written": 3},
     "curve": {"settings": None, "rows": 2, "written": 1},
     "map": {"axes": 2, "quantities": 4, "written": 0},
-    "sweep": {"axes": 1, "settings": None, "failed": None, "written": 1},
+    "sweep": {"axes": 1, "settings": None, "failed": None, "rows": 1, "written": 1},
     "simulate": {"rows": 1, "comparison": None, "residual": None, "steps": None, "written": 0},
     "finetune": {"pretrained": None, "finetuned": None, "test": 4, "scan": 15, "written": 3},
     "train": {"runs": 4, "summary": None, "missed": None, "written": 4},
