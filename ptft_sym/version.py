@@ -47,7 +47,7 @@ def _from_git(root: Path) -> str | None:
 def _git(root: Path, *words: str) -> str:
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}  # a hook points elsewhere
     done = subprocess.run(
-        ["git", "--no-optional-locks", "-C", str(root), *words], env=own, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True,
-        timeout=5,
+        ["git", "--no-optional-locks", "-C", str(root), *words], env=own, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=True, timeout=5,
     )  # fmt: skip
     return done.stdout.strip()
