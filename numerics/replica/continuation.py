@@ -18,7 +18,7 @@ __all__ = ["approach"]
 _LEAST, _SHARE = 24, 5
 #: Trapezoidal step of the coarse stage, and of the first look at all points, in units of the final one.
 _ROUGH, _FIRST = 2.0, 1.5
-_STEPS, _CLIP = 20, 3.0
+_STEPS, _POLISH, _CLIP = 16, 4, 3.0
 #: A Newton step so small that the next one would change nothing.
 _SETTLED = 4e-6
 
@@ -70,14 +70,14 @@ class _Curve:
 
 
 def _iterate(curve: _Curve, x: np.ndarray, step: float, until: float, most: int, evaluations: np.ndarray):
-    """Newton until the largest step is below ``until``; None when it is not in ``most`` steps."""
+    """Newton until the largest step is below ``until``, at most ``most`` times: (x, whether it is)."""
     for _ in range(most):
         move = curve.newton(x, step)
         evaluations += 1
         x = x + move
         if np.abs(move).max() < until:
-            return x
-    return None
+            return x, True
+    return x, False
 
 
 def _cubic(at, values, slopes, t) -> np.ndarray:
@@ -92,7 +92,7 @@ def _cubic(at, values, slopes, t) -> np.ndarray:
 
 
 def approach(settings, log_s2, log_g, step: float, evaluations: np.ndarray):
-    """(log s2, log g) near the solutions of a curve, from the cold start (log_s2, log_g); None where it does not serve.
+    """(log s2, log g) near most solutions of a curve, from the cold start (log_s2, log_g); None where it cannot serve.
 
     It serves perfect or discrete pretraining from start 0 with targets of mean 0, one noise and one ridge.
     ``evaluations`` is counted up in place.
@@ -104,16 +104,18 @@ def approach(settings, log_s2, log_g, step: float, evaluations: np.ndarray):
         return None
     order = alpha.argsort(kind="stable")
     some = order[np.linspace(0, len(order) - 1, len(order) // _SHARE + 2).astype(int)]
-    at = np.log(alpha[some])
-    if not (at[1:] > at[:-1]).all():
-        return None
     coarse, every = (_Curve(mixture, values, noise[0], ridge[0]) for values in (alpha[some], alpha))
+    # without ridge alpha = 1 is where the solution ends
+    rate = 1.0 if ridge[0] else 1.0 - alpha
+    place = every.log_alpha - np.log(rate)
+    if not (place[some[1:]] > place[some[:-1]]).all():
+        return None
     used = np.zeros(len(some), int)
     with np.errstate(all="ignore"):
-        found = _iterate(coarse, np.stack([log_s2[some], log_g[some]]), _ROUGH * step, 0.1, _STEPS, used)
+        x, settled = _iterate(coarse, np.stack([log_s2[some], log_g[some]]), _ROUGH * step, 0.1, _STEPS, used)
         evaluations[some] += used
-        if found is None:
+        if not settled:
             return None
-        x = _cubic(at, found, coarse.slope(), every.log_alpha)
-        x = _iterate(every, x, _FIRST * step, np.inf, 1, evaluations)
-        return _iterate(every, x, step, _SETTLED, 4, evaluations)
+        x = _cubic(place[some], x, coarse.slope() * (rate if ridge[0] else rate[some]), place)
+        x, _ = _iterate(every, x, _FIRST * step, np.inf, 1, evaluations)
+        return _iterate(every, x, step, _SETTLED, _POLISH, evaluations)[0]

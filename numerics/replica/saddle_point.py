@@ -29,6 +29,8 @@ _TARGET = 2e-13
 _COARSE = 2.0
 #: Evaluations of the fast iteration before a setting goes to the bracketing one.
 _PATIENCE = 30
+#: No solution has a logarithm beyond.
+_FAR = 600.0
 
 
 class ConvergenceError(RuntimeError):
@@ -73,23 +75,24 @@ def attempt(
     settings = Settings(mixture, alpha, noise.astype(float), ridge.astype(float))
     judge = None if finer is None else settings._replace(mixture=finer)
     evaluations = np.zeros(alpha.shape, int)
-    near = approach(settings, *_start(settings, None), step, evaluations) if guess is None else None
+    start = _start(settings, guess)
+    near = approach(settings, *start, step, evaluations) if guess is None else None
     if near is None:
-        return _from_afar(settings, guess, step, tolerance, judge, evaluations)
+        return _from_afar(settings, start, step, tolerance, judge, evaluations)
+    near = np.where(np.abs(near) < _FAR, near, start)
     point = _judged(judge or settings, *near, step, evaluations)
     missed = ~(point.residual <= 0.1 * tolerance)
     if missed.any():
         judge = judge and judge.take(missed)
-        guess = None if np.isnan(point.residual).any() else (point.s2[missed], point.g[missed])
-        found = _from_afar(settings.take(missed), guess, step, tolerance, judge, evaluations[missed])
+        found = _from_afar(settings.take(missed), near[:, missed], step, tolerance, judge, evaluations[missed])
         for field, value in zip(point, found, strict=True):
             field[missed] = value
     return point
 
 
-def _from_afar(settings, guess, step, tolerance, judge, evaluations) -> SaddlePoint:
+def _from_afar(settings, start, step, tolerance, judge, evaluations) -> SaddlePoint:
     """Every setting on its own: the fast iteration, the bracketing one for what resists, and the judgement."""
-    log_s2, log_g = _start(settings, guess)
+    log_s2, log_g = start
     log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step * _COARSE, 1e-4, evaluations)
     log_s2, log_g, residual = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations)
     log_s2, log_g = _rescue(settings, log_s2, log_g, residual > tolerance, step, evaluations)
