@@ -107,12 +107,13 @@ BAD = {
         "center": FLAG, "out": FOLDER, "force": FLAG, "as_json": FLAG,
     },
     "derive": {"name": {"unknown": "nope", "empty": ""}, "format": {"unknown": "pdf", "empty": ""},
-               "out": {"taken": "taken.txt", "no folder": "nowhere/new.md", "a folder": "full", "empty": ""}, "force": FLAG,
-               "all": {**FLAG, "with name": ""}, **_PRINTS},
+               "out": {"taken": "taken.txt", "no folder": "nowhere/new.md", "a folder": "full", "empty": ""},
+               "force": FLAG, "all": {**FLAG, "with name": ""}, **_PRINTS},
     "kernels": {"names": {"unknown": "nope", "empty": ""}, "backend": {"unknown": "fortran", "empty": ""},
                 "out": {"taken": "taken.txt", "no folder": "nowhere/new.py", "a folder": "full", "empty": ""},
                 "table": FLAG, "passes": FLAG, "force": FLAG, "as_json": FLAG},
-    "verify": {"names": {"unknown": "nope", "empty": ""}, "points": COUNT, "seed": NATURAL, "derivations": FLAG, **_PRINTS},
+    "verify": {"names": {"unknown": "nope", "empty": ""}, "points": COUNT, "seed": NATURAL, "derivations": FLAG,
+               **_PRINTS},
 }  # fmt: skip
 
 
