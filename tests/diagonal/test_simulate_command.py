@@ -96,3 +96,34 @@ def test_refusals_are_one_sentence(ptft, args, words):
     assert words in err
     assert err.startswith("ptft: ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "value", "words"),
+    [
+        ("gd", "--stop", "0", "stop = 0.0 is not allowed: it must be a finite number in (0, inf)"),
+        ("gd", "--stop", "nan", "stop = nan is not allowed"),
+        ("gd", "--lr", "-1", "lr = -1.0 is not allowed: it must be a finite number in (0, inf)"),
+        ("gd", "--lr", "1e9", "diverged"),
+        ("gd", "--momentum", "1", "momentum = 1.0 is not allowed: it must be a finite number in [0, 1)"),
+        ("gd", "--batch-size", "0", "batch_size = 0 is not allowed: it must be an integer in [1, 20]"),
+        ("gd", "--batch-size", "21", "batch_size = 21 is not allowed: it must be an integer in [1, 20]"),
+        ("gd", "--device", "nope", "device = 'nope' is not available to torch here"),
+        ("gd", "--device", "meta", "device = 'meta' is not available to torch here"),
+        ("flow", "--stop", "1", "stop = 1.0 is not allowed: it must be a finite number in (0, 1)"),
+        ("flow", "--lr", "0.1", "method 'flow' has no option 'lr': it takes --stop"),
+        ("flow", "--momentum", "0.1", "method 'flow' has no option 'momentum': it takes --stop"),
+        ("flow", "--batch-size", "3", "method 'flow' has no option 'batch_size': it takes --stop"),
+        ("flow", "--device", "cpu", "method 'flow' has no option 'device': it takes --stop"),
+        ("exact", "--stop", "0.1", "method 'exact' has no option 'stop': it takes --device"),
+        ("exact", "--device", "nope", "device = 'nope' is not available to torch here"),
+        ("exact", "--seeds", "0", "--seeds = 0 is not allowed: it must be an integer in [1, inf]"),
+        ("exact", "--noise-pt", "nan", "--noise-pt = nan is not allowed: it must be a finite number in [0, inf)"),
+    ],
+)
+def test_options_of_a_method_are_refused_with_their_range(ptft, method, option, value, words):
+    shared = ("--dim", "40", "--alpha", "0.5", "--seeds", "2")
+    code, out, err = ptft("simulate", *shared, "--method", method, option, value)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
