@@ -237,8 +237,8 @@ def _iterate(settings, log_s2, log_g, step, target, evaluations, only=None):
     stale = np.zeros(len(log_s2), int)
     s_low, s_high = np.full(len(log_s2), -np.inf), np.full(len(log_s2), np.inf)
     g_low, g_high = s_low.copy(), s_high.copy()
+    part = settings if only is None else settings.take(active)
     for _ in range(_PATIENCE):
-        part = settings.take(active)
         lin = linearise(part, log_s2[active], log_g[active], step)
         evaluations[active] += 1
         residual = np.nan_to_num(lin.residual, nan=np.inf)
@@ -250,8 +250,9 @@ def _iterate(settings, log_s2, log_g, step, target, evaluations, only=None):
         keep = (residual > target) & (stale[active] < 3)
         if not keep.any():
             break
-        active = active[keep]
-        lin = Linearisation(*(field[keep] for field in lin))
+        if not keep.all():
+            active, part = active[keep], part.take(keep)
+            lin = Linearisation(*(field[keep] for field in lin))
         _move(lin, active, log_s2, log_g, s_low, s_high, g_low, g_high)
     return best_s2, best_g, best
 
