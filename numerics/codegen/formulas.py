@@ -109,24 +109,24 @@ ROWS = (
         doc="PD = (1 - l-order) S, between -1 and 0.",
     ),
     Formula(
-        "prox", "the proximal map of q", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0, implicit=True,
+        "prox", "the proximal map of q", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 4.0, implicit=True,
         special=(((0.0, 1.0, 1.0), 0.0), ((2.0, 0.0, 1.0), 2.0), ((INF, 1.0, 1.0), INF), ((NAN, 1.0, 1.0), NAN)),
         doc="xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g >= 0.",
     ),
     Formula(
-        "prox_derivative_z", "d prox / d z", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0,
+        "prox_derivative_z", "d prox / d z", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 4.0,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.5), ((3.0, 0.0, 1.0), 1.0)), doc="1/(1 + g q''(xhat)), between 0 and 1.",
     ),
     Formula(
-        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0,
+        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 6.0,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="-q'(xhat)/(1 + g q''(xhat)).",
     ),
     Formula(
-        "prox_derivative_c_ft", "d prox / d c_ft", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 8.0,
+        "prox_derivative_c_ft", "d prox / d c_ft", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 5.0,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="(g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2).",
     ),
     Formula(
-        "moreau_envelope", "the Moreau envelope of q", ("scalar_channel", "moreau_envelope"), PROX, ("c_ft",), 16.0,
+        "moreau_envelope", "the Moreau envelope of q", ("scalar_channel", "moreau_envelope"), PROX, ("c_ft",), 12.0,
         implicit=True, special=(((0.0, 1.0, 1.0), 0.0),),
         doc="min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat).",
     ),
@@ -137,7 +137,7 @@ ROWS = (
     ),
     Formula(
         "bregman", "the Bregman divergence of q", ("bregman", "bregman"), {"beta": "beta", "beta0": "beta0", "c": "c_ft"},
-        ("c_ft",), 8.0, special=(((2.0, 2.0, 1.0), 0.0), ((0.0, 0.0, 1.0), 0.0), ((NAN, 1.0, 1.0), NAN)),
+        ("c_ft",), 5.0, special=(((2.0, 2.0, 1.0), 0.0), ((0.0, 0.0, 1.0), 0.0), ((NAN, 1.0, 1.0), NAN)),
         doc="D(beta, beta0) = q(beta) - q(beta0) - q'(beta0)(beta - beta0), the penalty of a fine-tuning that starts at beta0; "
         "|beta| and |beta0| up to 1e150 c_ft.",
     ),

@@ -394,18 +394,25 @@ class Divergence(Node):
     def stable_form(self):
         b, b0, c = self.args
         gap = Rounded(b - b0)
-        u, v, apart = Rounded(b / c), Rounded(b0 / c), Rounded(gap / c)
+        turn = Rounded(gap - b)
+        lost = Rounded(Rounded(b - Rounded(gap - turn)) - Rounded(b0 + turn))  # exactly what the difference rounds away
+        u, v = Rounded(b / c), Rounded(b0 / c)
         wu, wv = Rounded(sp.sqrt(1 + u**2)), Rounded(sp.sqrt(1 + v**2))
         same = sp.Or(sp.And(u > 0, v > 0), sp.And(u < 0, v < 0))  # a difference of asinh that cancels
-        below = Select(same, u * wv + v * wu, sp.Integer(1))
-        close = sp.asinh(Rounded((u + v) / below) * apart)
-        d = Rounded(Select(same, close, sp.asinh(u) - sp.asinh(v)) / 2)
+        middle = Select(same, 1 + wu * wv + u * v, sp.Integer(8))
+        middle = Rounded(sp.sqrt(Rounded(2 * middle)))  # 2 cosh of half the sum
+        below = Rounded(c * middle)
+        d = Rounded(Select(same, sp.asinh(gap / below), Rounded(sp.asinh(u) - sp.asinh(v)) / 2))
         tanh = Rounded((u + v) / (wu + wv))
         square = Rounded(d**2)
         odd = [1 / sp.factorial(2 * n + 2) - 1 / sp.factorial(2 * n + 3) for n in range(11)]
         sinhc = [1 / sp.factorial(2 * n + 1) for n in range(11)]
-        bent = Rounded(square * Polynomial(square, *odd) / Polynomial(square, *sinhc))  # d coth d - 1, |d| < 1
-        return Select(sp.Abs(d) < 1, Rounded(gap / 2) * (d + tanh * bent), d * b - Rounded(gap / 2) * tanh)
+        bent = Rounded(square * Polynomial(square, *odd) / Polynomial(square, *sinhc))  # d coth d - 1, |d| < 3/2
+        # the difference enters twice, by d and as a factor (once where the mirror variables were subtracted)
+        near = Rounded(gap / 2) * (d + Rounded(tanh * bent + 2 * lost / below))
+        # away from the origin d and T have one sign and nothing cancels in the first form; towards it, in the second
+        outward = sp.Abs(d - Rounded(tanh / 4)) < sp.Rational(5, 4)
+        return Select(outward, near, d * b - Rounded(gap / 2) * tanh)
 
     def fdiff(self, argindex=1):
         return sp.diff(self.definition(), self.args[argindex - 1])

@@ -69,14 +69,21 @@ def elementwise(core, names, positive, arguments):
         shape = a.shape
     else:
         if shape and 0 < a.size <= BLOCK:
-            return _silently(_direct, core, names, positive, arguments)
+            _check(names, positive, arguments)
+            return _silently(core, *arguments)
     return _silently(_any_arguments, core, names, positive, arguments)
 
 
-def _direct(core, names, positive, arguments, out=None):
-    for name, a in zip(names, arguments):  # noqa: B905  (one name an argument; `strict` costs a tenth of a core)
-        if name in positive and not a.item(a.argmin()) > 0.0:  # or NaN, which argmin takes for the smallest
+def _check(names, positive, arguments):
+    """ValueError if an entry that must be positive is not."""
+    for name in positive:
+        a = arguments[names.index(name)]
+        if not a.item(a.argmin()) > 0.0:  # or NaN, which argmin takes for the smallest and _refuse lets pass
             _refuse(name, a)
+
+
+def _direct(core, names, positive, arguments, out=None):
+    _check(names, positive, arguments)
     return core(*arguments, out)
 
 

@@ -7,7 +7,7 @@ Formula:   c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1)/2 -
            sqrt(beta0**2/c_ft**2 + 1) + 1)/2 - (beta - beta0)*asinh(beta0/c_ft)/2
 Computed:  Divergence(beta, beta0, c_ft)
 Source:    derivations.bregman, result bregman
-Accuracy:  error <= 8 ulp in float64 and float32 wherever the true result is normal; largest measured 5.2 ulp over
+Accuracy:  error <= 5 ulp in float64 and float32 wherever the true result is normal; largest measured 3.7 ulp over
            85057 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
@@ -17,8 +17,12 @@ import numpy as np
 from numerics.kernels._elementwise import constant, elementwise, horner, select
 
 K0_0 = constant(0.0)
+K0_25 = constant(0.25)
 K0_5 = constant(0.5)
 K1_0 = constant(1.0)
+K1_25 = constant(1.25)
+K2_0 = constant(2.0)
+K8_0 = constant(8.0)
 
 
 def _core(beta, beta0, c_ft, out=None):
@@ -32,44 +36,56 @@ def _core(beta, beta0, c_ft, out=None):
     t8 = np.logical_and(t6, t7)
     t9 = np.logical_or(t5, t8)
     t10 = beta - beta0
-    t11 = t10 / c_ft
-    t12 = t1 + t3
+    t11 = t1 * t3
+    t12 = t1 * t1
+    t12 += K1_0
+    np.sqrt(t12, out=t12)
     t13 = t3 * t3
     t13 += K1_0
     np.sqrt(t13, out=t13)
-    t14 = t1 * t13
-    t15 = t1 * t1
-    t15 += K1_0
-    np.sqrt(t15, out=t15)
-    t16 = t3 * t15
-    t14 += t16
-    t17 = select(t9, t14, K1_0)
-    t18 = t12 / t17
-    t11 *= t18
-    np.arcsinh(t11, out=t11)
-    np.arcsinh(t1, out=t1)
-    np.arcsinh(t3, out=t3)
-    t1 -= t3
-    t19 = select(t9, t11, t1)
-    t20 = K0_5 * t19
-    t21 = np.abs(t20)
-    t22 = np.less(t21, K1_0)
-    t15 += t13
-    t12 /= t15
-    t23 = t20 * t20
-    t24 = horner(t23, (0.3333333333333333, 0.03333333333333333, 0.0011904761904761906, 2.2045855379188714e-05, 2.505210838544172e-07, 1.9270852604185937e-09, 1.0706029224547743e-11, 4.498331606952833e-14, 1.4797143443923793e-16, 3.9145882126782523e-19, 8.509974375387505e-22))
-    t25 = horner(t23, (1.0, 0.16666666666666666, 0.008333333333333333, 0.0001984126984126984, 2.7557319223985893e-06, 2.505210838544172e-08, 1.6059043836821613e-10, 7.647163731819816e-13, 2.8114572543455206e-15, 8.22063524662433e-18, 1.9572941063391263e-20))
-    t24 *= t23
-    t24 /= t25
-    t24 *= t12
+    t14 = t12 * t13
+    t11 += K1_0
+    t11 += t14
+    t15 = select(t9, t11, K8_0)
+    t16 = K2_0 * t15
+    np.sqrt(t16, out=t16)
+    t16 *= c_ft
+    t17 = t10 / t16
+    np.arcsinh(t17, out=t17)
+    t18 = np.arcsinh(t1)
+    t19 = np.arcsinh(t3)
+    t18 -= t19
+    t18 *= K0_5
+    t20 = select(t9, t17, t18)
+    t1 += t3
+    t12 += t13
+    t1 /= t12
+    t21 = K0_25 * t1
+    np.subtract(t20, t21, out=t21)
+    np.abs(t21, out=t21)
+    t22 = np.less(t21, K1_25)
+    t23 = t10 - beta
+    t24 = t10 - t23
+    np.subtract(beta, t24, out=t24)
+    t23 += beta0
+    t24 -= t23
+    t24 *= K2_0
+    t24 /= t16
+    t25 = t20 * t20
+    t26 = horner(t25, (0.3333333333333333, 0.03333333333333333, 0.0011904761904761906, 2.2045855379188714e-05, 2.505210838544172e-07, 1.9270852604185937e-09, 1.0706029224547743e-11, 4.498331606952833e-14, 1.4797143443923793e-16, 3.9145882126782523e-19, 8.509974375387505e-22))
+    t27 = horner(t25, (1.0, 0.16666666666666666, 0.008333333333333333, 0.0001984126984126984, 2.7557319223985893e-06, 2.505210838544172e-08, 1.6059043836821613e-10, 7.647163731819816e-13, 2.8114572543455206e-15, 8.22063524662433e-18, 1.9572941063391263e-20))
+    t26 *= t25
+    t26 /= t27
+    t26 *= t1
+    t24 += t26
     t24 += t20
     t10 *= K0_5
     t24 *= t10
-    t20 *= beta
-    t12 *= t10
-    t20 -= t12
-    t26 = select(t22, t24, t20)
-    out = t26
+    t28 = beta * t20
+    t1 *= t10
+    t28 -= t1
+    t29 = select(t22, t24, t28)
+    out = t29
     return out
 
 

@@ -5,7 +5,7 @@ Between 2 (|beta| << c_ft: lazy) and 1 (|beta| >> c_ft: rich).
 Formula:   beta*asinh(beta/c_ft)/(c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1))
 Computed:  Rounded(TanhHalf(beta/(2*c_ft))/PotentialCore(beta/(2*c_ft))) + 1
 Source:    derivations.metrics, result ell_order
-Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 2.7 ulp over
+Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 2.2 ulp over
            100924 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """

@@ -58,6 +58,26 @@ def test_eight_ulp_and_twelve_steps_anywhere(z, g, c):
     assert prox(-z, g, c) == -mine
 
 
+@given(z=SIZES, g=SIZES, c=SIZES)
+def test_envelope_to_four_ulp_at_single_points(z, g, c):
+    """Alone in its block a point decides when the steps end; truth in u at 700 digits, as (g/8) u^2 + q."""
+    _, u = root(z, g, c)
+    with mpmath.workdps(700):
+        true = mpmath.mpf(g) / 8 * u**2 + mpmath.mpf(c) / 2 * (1 - mpmath.cosh(u) + u * mpmath.sinh(u))
+    with np.errstate(all="raise"):
+        mine = float(moreau_envelope(z, g, c))
+    if 2.3e-308 < true < 1.7e308:
+        assert abs(mine - true) <= 4 * np.spacing(float(true))
+
+
+def test_envelope_without_a_penalty_or_a_quadratic():
+    z = np.array([0.0, 1e-12, 0.3, -2.0, 700.0])
+    assert np.allclose(moreau_envelope(z, 0.0, 0.7), potential(z, 0.7), rtol=1e-15, atol=0)  # g = 0: nothing moves
+    assert np.allclose(moreau_envelope(z, 1e300, 0.7)[:4], 0.0, rtol=0, atol=1e-290)  # the quadratic vanishes
+    assert moreau_envelope([np.inf, -np.inf], 1.0, 1.0).tolist() == [np.inf, np.inf]
+    assert np.isnan(moreau_envelope(np.nan, 1.0, 1.0))
+
+
 def test_steps_over_a_hundred_thousand_points():
     rng = np.random.default_rng(3)
     z, g, c = np.exp(rng.uniform(-300, 300, (3, 100_000)))
