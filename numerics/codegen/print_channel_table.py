@@ -205,7 +205,7 @@ def average(sums, log_scales, s2, weights):
     powers = _POWERS @ log_scales.reshape(2, -1)
     scaled = np.exp(powers, out=powers).reshape(sums.shape)
     scaled *= sums
-    total = np.add.reduce(weights[:, None] * scaled, 2).reshape({shape[1]}, -1)
+    total = np.einsum("wks,mks->wms", weights, scaled).reshape({shape[1]}, -1)
     plain = _MATRIX @ total
     return plain[:{len(MOMENTS)}] + s2 * plain[{len(MOMENTS)}:]
 '''
