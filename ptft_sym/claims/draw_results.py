@@ -47,7 +47,7 @@ def scan(claim, path):
         axis.plot([shown(best[0])], [best[1]], "*", color=RED, markersize=14, label=f"least: lam = {best[0]:.4g}")
         axis.errorbar(
             shown(lam), mse, 2 * error, fmt="s", color=GREEN, markersize=5.5, capsize=3,
-            label=f"simulated, D = 800, {data['seeds']} seeds (two s.e.)",
+            label=f"simulated, D = {data['dim']}, {data['seeds']} seeds (two s.e.)",
         )  # fmt: skip
         axis.set_xscale("log")
         edge = " (lam = -1 drawn at 1e-7)" if 1 + best[0] < 1e-7 else ""

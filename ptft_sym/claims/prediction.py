@@ -44,7 +44,7 @@ def agreement(seeds):
     return evidence, {"kind": "agreement", "panels": panels, "seeds": seeds}
 
 
-def best_lam(rho_ft, omega, alpha, alpha_pt, expected):
+def best_lam(rho_ft, omega, alpha, alpha_pt, expected, dim=800):
     """Evidence for where the best relative scale lies: predicted curve, optimum, and a paired simulation."""
 
     def evaluate(seeds):
@@ -57,20 +57,20 @@ def best_lam(rho_ft, omega, alpha, alpha_pt, expected):
         text = f"c = 1e-3, alpha = {alpha}: predicted error {min(mse):.4f} (best of nine lam) to {max(mse):.4f}; "
         evidence = [Evidence("solver", text + best.message, expected(best, place))]
         contrast = 0.0 if place != "upper" else -0.9
-        paired, points, gain = _paired(task, best, contrast, alpha, alpha_pt, seeds)
+        paired, points, gain = _paired(task, best, contrast, alpha, alpha_pt, seeds, dim)
         evidence.append(paired)
         stage = "perfect pretraining" if alpha_pt is None else f"alpha_PT = {alpha_pt}"
         setting = f"rho_FT = {rho_ft}, omega = {omega}, alpha = {alpha}, c = 0.001, gamma = 0, {stage}"
         optimum = (best.init.lam, best.mse)
         return evidence, {
             "kind": "scan", "lam": _LAMS, "mse": np.array(mse), "best": optimum, "points": points, "setting": setting,
-            "seeds": seeds, "gain": gain,
+            "seeds": seeds, "dim": dim, "gain": gain,
         }  # fmt: skip
 
     return evaluate
 
 
-def _paired(task, best, contrast, alpha, alpha_pt, seeds):
+def _paired(task, best, contrast, alpha, alpha_pt, seeds, dim):
     """Same seeds at the optimum and at another lam: is the difference what was predicted, and of the right sign?
 
     Also (lam, mean, standard error) of both, and the difference with its standard error and prediction.
@@ -80,13 +80,13 @@ def _paired(task, best, contrast, alpha, alpha_pt, seeds):
     stages = "oracle" if alpha_pt is None else "full"
     other = pt.Initialization(1e-3, contrast)
     runs = [
-        pt.simulate(task, init, [alpha], dim=800, seeds=range(seeds), stages=stages, alpha_pt=alpha_pt).mse.values
+        pt.simulate(task, init, [alpha], dim=dim, seeds=range(seeds), stages=stages, alpha_pt=alpha_pt).mse.values
         for init in (other, best.init)
     ]
     gain = (runs[0] - runs[1]).ravel()
     mean, error = gain.mean(), gain.std(ddof=1) / np.sqrt(len(gain))
     expected = float(pt.generalization_curve(task, other, alpha, alpha_pt).mse[0]) - best.mse
-    text = f"D = 800, {seeds} paired seeds: lam = {contrast} costs {mean:.4f} +- {error:.4f} more than the optimum "
+    text = f"D = {dim}, {seeds} paired seeds: lam = {contrast} costs {mean:.4f} +- {error:.4f} more than the optimum "
     text += f"(predicted {expected:.4f})"
     points = [
         (init.lam, float(run.mean()), float(run.std(ddof=1) / np.sqrt(run.size)))
