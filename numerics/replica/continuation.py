@@ -1,8 +1,8 @@
 """Where to start on a curve: a few of its points from scratch, the others by interpolation.
 
-The solution is a smooth function of log alpha with a known slope (implicit function theorem), so a cubic through some
-solved points is close to all. Only speed depends on it: whatever start comes out, the saddle point is unique and every
-point is iterated to its own residual.
+The solution is a smooth function of log(alpha/(1 - alpha)), of log alpha with ridge, and its slope is known (implicit
+function theorem), so a cubic through some solved points is close to all. Only speed depends on it: whatever start comes
+out, the saddle point is unique and every point is iterated to its own residual.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _LEAST, _SHARE = 24, 5
 #: Trapezoidal step of the coarse stage, and of the first look at all points, in units of the final one.
 _ROUGH, _FIRST = 2.0, 1.5
 _STEPS, _POLISH, _CLIP = 16, 4, 3.0
-#: A Newton step so small that the next one would change nothing.
-_SETTLED = 4e-6
+#: A Newton step after which a coarse point is as good as the interpolation, and one after which nothing would change.
+_NEARLY, _SETTLED = 0.3, 4e-6
 
 
 class _Curve:
@@ -112,7 +112,7 @@ def approach(settings, log_s2, log_g, step: float, evaluations: np.ndarray):
         return None
     used = np.zeros(len(some), int)
     with np.errstate(all="ignore"):
-        x, settled = _iterate(coarse, np.stack([log_s2[some], log_g[some]]), _ROUGH * step, 0.1, _STEPS, used)
+        x, settled = _iterate(coarse, np.stack([log_s2[some], log_g[some]]), _ROUGH * step, _NEARLY, _STEPS, used)
         evaluations[some] += used
         if not settled:
             return None
