@@ -1,6 +1,6 @@
 """Accuracy and speed of the kernels: `python benchmarks/kernels.py [NAME ...]`.
 
-Errors in units in the last place against ball arithmetic; times are medians in one process, as multiples of the
+Errors in units in the last place against ball arithmetic; times are medians of processor time, as multiples of the
 transcendental calls a kernel cannot avoid (one arcsinh and one sinh over the same array for q and the l-order, one
 hypot for c_FT, k, S and q'', one arcsinh for q', one sinh for the dual map).
 """

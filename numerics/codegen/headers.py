@@ -9,6 +9,7 @@ import sympy as sp
 from numerics.codegen.accuracy import statement
 from numerics.codegen.formulas import Formula
 from numerics.codegen.passes import Trace
+from numerics.codegen.print_numpy import OF_THE_SOLVER
 
 __all__ = ["VERSION", "header"]
 
@@ -25,7 +26,7 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
         *textwrap.wrap(row.doc, 110),
         "",
         f"Formula:   {sp.sstr(trace.formula) if not row.outputs else 'see the source'}",
-        *([] if row.outputs else [f"Computed:  {sp.sstr(trace.expression)}"]),
+        *([] if row.outputs else [f"Computed:  {_computed(row, trace, backend)}"]),
         f"Source:    derivations.{derivation}, {_results(row)}",
         f"Accuracy:  {statement(row, backend)}",
         f"Generator: numerics.codegen {VERSION}, backend {backend}",
@@ -38,6 +39,14 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
         )
         + "\n"
     )
+
+
+def _computed(row: Formula, trace: Trace, backend: str) -> str:
+    if backend != "numpy":
+        return sp.sstr(trace.expression)
+    if row.name in OF_THE_SOLVER:
+        return f"see {OF_THE_SOLVER[row.name]} of the solver (numerics/kernels/_prox.py)"
+    return sp.sstr((trace.array_form or trace.stages[-1]).expression)
 
 
 def _results(row: Formula) -> str:

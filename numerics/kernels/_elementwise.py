@@ -17,7 +17,7 @@ BLOCK = 16384  # elements; 128 KiB a temporary
 np.empty(
     1 << 21
 )  # freed at once: glibc then keeps blocks of a temporary's size instead of handing them back every call
-_DOUBLE = np.dtype(np.float64)
+_ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 _QUIET = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 
 
@@ -64,12 +64,15 @@ def elementwise(core, names, positive, arguments):
     """
     shape = None
     for a in arguments:
-        if type(a) is not np.ndarray or a.dtype is not _DOUBLE or (a.shape != shape and shape is not None):
+        if type(a) is not _ARRAY or a.dtype is not _DOUBLE or (a.shape != shape and shape is not None):
             break
         shape = a.shape
     else:
         if shape and 0 < a.size <= BLOCK:
-            _check(names, positive, arguments)
+            for name in positive:
+                a = arguments[names.index(name)]
+                if not a.item(a.argmin()) > 0.0:  # or NaN
+                    _refuse(name, a)
             return _silently(core, *arguments)
     return _silently(_any_arguments, core, names, positive, arguments)
 
@@ -209,7 +212,8 @@ def _refuse(name, array):
 
 def beyond(x, bound):
     """Whether some |x| may exceed the bound (NaN counts): asked of every block, so no array is made."""
-    return not (x.item(x.argmax()) <= bound and x.item(x.argmin()) >= -bound)
+    item = x.item
+    return not (item(x.argmax()) <= bound and item(x.argmin()) >= -bound)
 
 
 def above(x, bound):

@@ -33,7 +33,7 @@ def _core(beta_pt, c, lam, gamma, out=None):
     t3 *= t4
     t6 += t3
     t2 += t6
-    out = np.add(t5, t2, out)
+    out = np.add(t5, t2, t5 if out is None else out)
     return out
 
 

@@ -33,7 +33,7 @@ def _core(delta, u0, c_ft, g, out=None):
     t4 *= c_ft
     t3 *= K2_0
     t3 *= t4
-    out = np.add(t2, t3, out)
+    out = np.add(t2, t3, t2 if out is None else out)
     size = t1
     if beyond(size, 700.0):
         out = patch(out, np.abs(size) > 700.0, _far, delta, u0, c_ft, g)

@@ -32,7 +32,7 @@ def _core(threshold, out=None):
     t4 = special.erfc(t3)
     t5 = threshold * t4
     t2 -= t5
-    out = np.divide(t1, t2, out)
+    out = np.divide(t1, t2, t1 if out is None else out)
     return out
 
 

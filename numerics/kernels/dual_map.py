@@ -25,7 +25,7 @@ def _far(t, c_ft):
 def _core(t, c_ft, out=None):
     t1 = K2_0 * t
     t2 = np.sinh(t1)
-    out = np.multiply(t2, c_ft, out)
+    out = np.multiply(t2, c_ft, t2 if out is None else out)
     size = t1
     if beyond(size, 700.0):
         out = patch(out, np.abs(size) > 700.0, _far, t, c_ft)

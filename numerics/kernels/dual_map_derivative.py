@@ -26,7 +26,7 @@ def _core(t, c_ft, out=None):
     t1 = K2_0 * t
     t2 = np.cosh(t1)
     t2 *= c_ft
-    out = np.multiply(t2, K2_0, out)
+    out = np.multiply(t2, K2_0, t2 if out is None else out)
     size = t1
     if beyond(size, 700.0):
         out = patch(out, np.abs(size) > 700.0, _far, t, c_ft)

@@ -53,7 +53,7 @@ def _core(beta_pt, c, lam, gamma, out=None):
     t10 *= t5
     t11 = t7 * t7
     t10 += t11
-    out = np.multiply(t10, K4_0, out)
+    out = np.multiply(t10, K4_0, t10 if out is None else out)
     size = t7
     if beyond(size, 3.273390607896142e+150):
         out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, beta_pt, c, lam, gamma)

@@ -21,7 +21,7 @@ def _core(alpha, noise, power, out=None):
     t2 = power * t1
     t3 = alpha * noise
     t3 /= t1
-    out = np.add(t2, t3, out)
+    out = np.add(t2, t3, t2 if out is None else out)
     return out
 
 

@@ -3,7 +3,7 @@
 q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_ft (the paper's k is 4 c_ft^2).
 
 Formula:   c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1)/2
-Computed:  beta*PotentialCore(beta/(2*c_ft))/2
+Computed:  beta*ShortCore(beta/(2*c_ft))/2
 Source:    derivations.implicit_bias, result potential
 Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 2.8 ulp over
            92686 seeded and adversarial points
@@ -37,7 +37,7 @@ def _core(beta, c_ft, out=None):
     t5 *= t2
     t2 += t5
     np.arcsinh(t2, out=t2)
-    out = np.multiply(t1, t2, out)
+    out = np.multiply(t1, t2, t1 if out is None else out)
     size = t3
     if above(size, 1.0715086071862673e+301):
         out = patch(out, size > 1.0715086071862673e+301, _far, beta, c_ft)

@@ -24,7 +24,7 @@ def _far(beta, c_ft):
 def _core(beta, c_ft, out=None):
     t1 = beta / c_ft
     t2 = np.arcsinh(t1)
-    out = np.multiply(t2, K0_5, out)
+    out = np.multiply(t2, K0_5, t2 if out is None else out)
     size = t1
     if beyond(size, 3.273390607896142e+150):
         out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, beta, c_ft)

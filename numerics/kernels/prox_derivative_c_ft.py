@@ -26,7 +26,7 @@ def _value(x, g, c_ft, out=None):
     t3 /= g
     np.divide(c_ft, t1, out=t1)
     t3 += t1
-    out = np.divide(t2, t3, out)
+    out = np.divide(t2, t3, t2 if out is None else out)
     return out
 
 

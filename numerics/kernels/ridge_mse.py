@@ -44,7 +44,7 @@ def _core(alpha, noise, power, penalty, out=None):
     t2 *= t2
     t2 *= alpha
     t2 -= K1_0
-    out = np.divide(t5, t2, out)
+    out = np.divide(t5, t2, t5 if out is None else out)
     return out
 
 

@@ -30,7 +30,7 @@ def _core(beta_pt, c, lam, gamma, out=None):
     t1 += t3
     np.divide(beta_pt, t1, out=t1)
     np.divide(beta_pt, t3, out=t3)
-    out = np.multiply(t1, t3, out)
+    out = np.multiply(t1, t3, t1 if out is None else out)
     return out
 
 

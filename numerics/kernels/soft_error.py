@@ -70,7 +70,7 @@ def _core(theta, s2, tau2, out=None):
     t2 *= t1
     t14 = s2 * tau2
     t14 /= t1
-    out = np.add(t2, t14, out)
+    out = np.add(t2, t14, t2 if out is None else out)
     return out
 
 

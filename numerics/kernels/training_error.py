@@ -17,7 +17,7 @@ from numerics.kernels._elementwise import elementwise
 def _core(s2, pull, alpha, out=None):
     t1 = pull * pull
     t1 *= s2
-    out = np.divide(t1, alpha, out)
+    out = np.divide(t1, alpha, t1 if out is None else out)
     return out
 
 
