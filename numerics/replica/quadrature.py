@@ -117,6 +117,7 @@ def integrate_rows(integrand, u0, a, start, c, g, s2, tau2, step: float = STEP, 
         values = integrand(nodes.delta, *(p[nodes.rows, None] for p in parameters))
         if out is None:
             out = np.zeros((len(values), len(u0)))
-        for k, value in enumerate(values):
-            out[k, nodes.rows] = (value @ nodes.profile) * nodes.width
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is judged by the residual, not by a warning
+            for k, value in enumerate(values):
+                out[k, nodes.rows] = (value @ nodes.profile) * nodes.width
     return out

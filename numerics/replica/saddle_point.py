@@ -209,7 +209,8 @@ def _rescue(settings, log_s2, log_g, lost, step, evaluations):
     """Hand the settings that the fast iteration lost to the bracketing one, and polish what it returns."""
     if lost.any():
         log_s2, log_g = log_s2.copy(), log_g.copy()
-        log_s2[lost], log_g[lost], used = nested(settings.take(lost), _start(settings.take(lost), None)[0], step)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # it walks through anything
+            log_s2[lost], log_g[lost], used = nested(settings.take(lost), _start(settings.take(lost), None)[0], step)
         evaluations[lost] += used
         log_s2, log_g, _ = _iterate(settings, log_s2, log_g, step, _TARGET, evaluations, lost)
     return log_s2, log_g

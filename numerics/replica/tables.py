@@ -27,6 +27,7 @@ _GAUSSIAN, _FEW = 0.6, 21
 #: Nodes (at the default accuracy) of the products that rows are gathered in; the longest goes to u = 88, where the
 #: monomials are still far from overflow.
 _SIZES = np.array([40, 76, 128, 256, 704])
+_EDGES = _SIZES[:-1].astype(float)
 #: Rows times nodes evaluated in one go.
 _BLOCK = 1 << 16
 #: Exponents below are cut off here: exp is slow where it underflows.
@@ -55,7 +56,7 @@ def _plan(p, q, share):
     total = p + q
     # p sinh u + q u = REACH lies below both, since sinh u >= u
     reach = np.minimum(np.arcsinh(_REACH / p), _REACH / total)
-    kind = _SIZES.searchsorted(reach * (1.0 / _COARSEST)) + 1
+    kind = _EDGES.searchsorted(reach * (1.0 / _COARSEST)) + 1
     shared = total <= _WIDEST
     if len(p) <= _TOGETHER:
         kind[:] = kind.max(where=shared, initial=0)
