@@ -23,7 +23,7 @@ slow: env        ## the tests that take minutes each
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 explore: env     ## property tests with many new random examples
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest --timeout=0 $(ARGS)
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest tests/properties --timeout=0 $(ARGS)
 
 lint: env        ## ruff, with the rules in pyproject.toml
 	$(BIN)/ruff check .
