@@ -10,6 +10,7 @@ import numpy as np
 
 from numerics.diagonal.data import Cell, Design, draw
 from numerics.diagonal.limit import Outcome, solve_exact, solve_flow
+from numerics.diagonal.memory import check_memory
 from numerics.diagonal.records import measure, settings_of, to_dataset
 from numerics.diagonal.store import CellStore
 from numerics.task import Initialization, Task
@@ -90,10 +91,11 @@ def simulate(
     design = Design(dim, 0, n_pt, noise, noise_pt)
     _check_reachable(method, max(sizes.values()) if noise else 0, n_pt if noise_pt else 0, dim)
     solver = _solver(method, init, ridge, options)
+    together = method == "gd" or (method == "exact" and bool(options))  # in one tensor program
+    check_memory(dim, max(sizes.values()) + (n_pt or 0), len(seeds) if together else 1)
     settings = settings_of(task, init, design, method, ridge, options)
     disk = CellStore(store, settings) if store is not None else None
     records = disk.read() if disk else {}
-    together = method == "gd" or (method == "exact" and options)  # in one tensor program
     total, left = len(seeds) * len(alpha), sum((s, a) not in records for s in seeds for a in sizes)
     for a, n in sizes.items():
         missing = [s for s in seeds if (s, a) not in records]
