@@ -61,8 +61,9 @@ def _observe(mixture, c, lam, gamma, s2, g, step) -> Observables:
         error=np.sum(weight * error, axis=-1),
         group_error=np.stack(by_group, axis=-1),
         forgetting=np.sum(weight * forgetting, axis=-1),
-        ell_order=np.sum(weight * slope, axis=-1) / total,
-        pd=np.sum(weight * (potential - slope) * share, axis=-1) / total,
+        # means of values in these ranges, which rounding may leave by an ulp
+        ell_order=np.clip(np.sum(weight * slope, axis=-1) / total, 1.0, 2.0),
+        pd=np.clip(np.sum(weight * (potential - slope) * share, axis=-1) / total, -1.0, 0.0),
         dof=np.sum(weight * dof, axis=-1),
     )
 
