@@ -80,12 +80,12 @@ def initializations(draw, c=(LOWEST, HIGHEST), gamma=(1e-75, 1e75), closest=1e-1
     return pt.Initialization(draw(_log(*c)), lam, readout)
 
 
-def everyday_initializations():
-    """Scales on which the replica and the finite-size solvers are asked to work: c in [1e-6, 1e2]."""
-    return initializations(c=(1e-6, 1e2), gamma=(1e-4, 10.0), closest=1e-6)
+def documented_initializations():
+    """Scales on which the replica solver is documented to work: c in [1e-12, 1e12], lam >= -1 + 1e-12, gamma <= 1e6."""
+    return initializations(c=(1e-12, 1e12), gamma=(1e-6, 1e6), closest=1e-12)
 
 
-def slabs(kinds=("point", "sign", "gaussian"), low=0.1, high=10.0):
+def slabs(kinds=("point", "sign", "gaussian"), low=0.01, high=100.0):
     """Slabs of every kind, point masses of both signs."""
     sign = st.sampled_from([1.0, -1.0])
     return st.builds(
@@ -107,9 +107,9 @@ def tasks(draw, pt_kinds=("point", "sign", "gaussian"), least=0.02):
     return pt.Task(rho_pt, shared, new, pt_slab, ft_slab, correlation)
 
 
-def ratios(low=0.02, high=0.98):
-    """Sample ratios below 1, where the initialisation matters."""
-    return st.floats(low, high)
+def ratios(low=1e-3, high=0.98):
+    """Sample ratios below 1, where the initialisation matters, dense near 0."""
+    return _log(low, high)
 
 
 @dataclass(frozen=True)
