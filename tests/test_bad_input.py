@@ -90,6 +90,47 @@ def test_commands_refuse_in_one_sentence(case, tmp_path, monkeypatch, capsys):
     assert RANGE.search(sentence) or commands.SAYS.search(sentence), sentence
 
 
+METHODS = [
+    (method, option, label, text)
+    for method, table in commands.METHODS.items()
+    for option, bad in table.items()
+    for label, text in bad.items()
+]
+
+
+@pytest.mark.parametrize(("method", "option", "label", "text"), METHODS)
+def test_options_of_one_method_are_refused_in_one_sentence(
+    method, option, label, text, tmp_path, monkeypatch, capsys
+):
+    before = commands.prepare(tmp_path, monkeypatch)
+    flag = "--" + option.replace("_", "-")
+    call = ["simulate", *commands.GOOD["simulate"], "--method", method, "--store", "cells", f"{flag}={text}"]
+    code, out, err = commands.run(call, capsys)
+    assert code == 2, (code, out, err)
+    assert "Traceback" not in out + err
+    assert "Warning" not in out + err
+    assert commands.files(tmp_path) == before, "something was written"
+    sentence = commands.sentence(err)
+    assert option in sentence or flag in sentence, sentence
+    assert RANGE.search(sentence) or commands.SAYS.search(sentence), sentence
+
+
+@pytest.mark.parametrize("label", commands.TRAINING)
+@pytest.mark.parametrize("kind", ["mlp"])
+def test_training_files_are_refused_in_one_sentence(kind, label, tmp_path, monkeypatch, capsys):
+    content, word = commands.TRAINING[label]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.toml").write_text(content + "\n")
+    code, out, err = commands.run(["train", kind, "--config", "plan.toml", "--out", "new"], capsys)
+    assert code == 2, (code, out, err)
+    assert "Traceback" not in out + err
+    assert [p.name for p in tmp_path.iterdir()] == ["plan.toml"], "something was written"
+    sentence = commands.sentence(err)
+    assert word in sentence, sentence
+    assert "plan.toml" in sentence, sentence
+    assert RANGE.search(sentence) or commands.SAYS.search(sentence), sentence
+
+
 def test_every_option_of_every_command_is_covered():
     assert set(commands.GOOD) == set(COMMANDS)
     for name in COMMANDS:

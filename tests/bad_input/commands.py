@@ -12,7 +12,7 @@ from ptft_sym.cli import COMMANDS, load, main
 #: What the command line's own parser says, without a range word.
 SAYS = re.compile(
     r"Invalid value|does not take a value|Missing|No such|not a valid|Is a directory|Not a directory|exists|"
-    r"not a \w+ file|not readable|NaN or beyond|only 'lam'|has no option|leave out|say '|no tensor",
+    r"not a \w+ file|not readable|NaN or beyond|only 'lam'|has no option|leave out|say '|no tensor|it may have",
     re.IGNORECASE,
 )
 
@@ -56,6 +56,38 @@ GOOD = {
     "sweep": ["--config", "good.toml", "--workers", "1"], "simulate": ["--dim", "20", "--seeds", "2", "--alpha", "0.5"],
     "finetune": _DATA, "train": ["mlp", "--quick"], "drift": ["w.safetensors", "w.safetensors"], "derive": ["metrics"],
     "kernels": ["potential"], "verify": ["potential"],
+}  # fmt: skip
+
+_OPTION = {k: v for k, v in SIGNED.items() if k != "list"} | {"zero": "0"}
+#: method -> option -> label -> text: options that a command takes with one value of another option alone
+METHODS = {
+    "gd": {
+        "stop": _OPTION, "lr": _OPTION,
+        "momentum": {**{k: v for k, v in _OPTION.items() if k != "zero"}, "one": "1"},
+        "batch_size": {**COUNT, "above n": "11", "huge": "9" * 30},
+        "device": {"unknown": "nope", "empty": "", "number": "7"},
+    },
+    "flow": {"stop": {**_OPTION, "one": "1"}, "lr": {"of gd": "0.1"}, "momentum": {"of gd": "0.5"},
+             "batch_size": {"of gd": "3"}, "device": {"of gd": "cpu"}},
+    "exact": {"device": {"unknown": "nope", "empty": ""}, "dim": {"beyond memory": "10000000"}},
+}  # fmt: skip
+
+#: What a file for `ptft train --config` may not say: label -> (content, word of the sentence).
+TRAINING = {
+    "NaN": ("[pretrain]\nlr = nan", "lr"), "inf": ("[finetune]\nlr = inf", "lr"),
+    "negative": ("[pretrain]\nmax_steps = -1", "max_steps"), "zero": ("[finetune]\nbatch_size = 0", "batch_size"),
+    "text": ('[finetune]\nlr = "fast"', "lr"), "unknown entry": ("[finetune]\ncolour = 1", "colour"),
+    "unknown section": ("[colours]\nred = 1", "colours"), "not TOML": ("lr = ", "TOML"),
+    "seeds empty": ("seeds = []", "seeds"), "seeds twice": ("seeds = [1, 1]", "seeds"),
+    "seeds negative": ("seeds = [-1]", "seeds"), "seeds fraction": ("seeds = [0.5]", "seeds"),
+    "seeds number": ("seeds = 3", "seeds"), "scale": ('scale = "huge"', "scale"),
+    "section is a number": ("pretrain = 3", "pretrain"), "variant is a table": ("[variant]\nkappa = 1.0", "variant"),
+    "variant unknown": ("[[variant]]\ncolour = 1", "colour"), "variant NaN": ("[[variant]]\nkappa = nan", "kappa"),
+    "variant negative": ("[[variant]]\nkappa = -1.0", "kappa"), "gamma": ("[[variant]]\ngamma = -1.0", "gamma"),
+    "names twice": ('[[variant]]\nname = "a"\n[[variant]]\nname = "a"', "name"),
+    "model": ("[model]\nhidden = -8", "hidden"), "model unknown": ("[model]\ncolour = 1", "colour"),
+    "data unknown": ("[data]\ncolour = 1", "colour"), "data zero": ("[data]\nn_ft = 0", "n_ft"),
+    "download of nothing": ("[data]\ndownload = true", "download"),
 }  # fmt: skip
 
 #: command -> parameter -> label -> text

@@ -41,11 +41,13 @@ def text() -> str:
 
     rows = functions.rows()
     count = sum(len(kind.bad) for row in rows.values() for kind in row.kinds.values()) - len(functions.ACCEPTED)
+    methods = sum(len(bad) for table in commands.METHODS.values() for bad in table.values())
     lines = [
         "# What is refused", "",
         "Written by `python tests/bad_input/page.py` from the tables that `tests/test_bad_input.py` runs; do not edit.",
         "",
-        f"{count} calls of public functions and {len(commands.cases())} of commands, each with one argument spoiled. "
+        f"{count} calls of public functions and {len(commands.cases()) + methods + len(commands.TRAINING)} of commands "
+        "(contents of training files included), each with one argument spoiled. "
         "A function raises `ValueError`, `TypeError`, `OSError` or `ImportError` with a sentence that "
         "names the argument, its value and what is allowed; a command prints that sentence, exits with code 2 and "
         "writes nothing.",
@@ -62,6 +64,12 @@ def text() -> str:
         for parameter, bad in table.items():
             shown = ", ".join(f"{label} (`{value}`)" if value.strip("=") else label for label, value in bad.items())
             lines.append(f"| `ptft {name}` | `{parameter}` | {shown} |")
+    for method, table in commands.METHODS.items():
+        for parameter, bad in table.items():
+            shown = ", ".join(f"{label} (`{value}`)" if value else label for label, value in bad.items())
+            lines.append(f"| `ptft simulate --method {method}` | `{parameter}` | {shown} |")
+    shown = ", ".join(f"{label} (`{text}`)".replace("\n", " ") for label, (text, _) in commands.TRAINING.items())
+    lines.append(f"| `ptft train --config` | the file's content | {shown} |")
     lines += [
         "",
         "`2.0` for a whole number counts as 2 on the command line (not in Python), and so is no row of this table.",
