@@ -89,7 +89,9 @@ def test_three_derivatives_through_two_scales(task, init, alpha, noise):
     vector = np.array([weight[n] * derivative[n] for n in rows])
     normal = np.cross(matrix[:, 0], matrix[:, 1])  # orthogonal to both columns: kills every combination of them
     assert a > 0.0
-    assert abs(normal @ vector) <= 1e-7 * np.abs(normal) @ np.abs(vector) + 1e-12
+    # a derivative in the logarithm of a scale is known to the rounding of mse: a lazy network's can be far below it
+    rounding = 64 * np.finfo(float).eps * float(ds.mse[0])
+    assert abs(normal @ vector) <= np.abs(normal) @ (1e-7 * np.abs(vector) + rounding)
 
 
 @given(tasks(), documented_initializations(), st.floats(1.05, 20.0), st.floats(1e-3, 10.0))
