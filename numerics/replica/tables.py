@@ -8,6 +8,8 @@ whose Gaussian is narrow beside the map have a step of their own, and few nodes.
 
 from __future__ import annotations
 
+import bisect
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -54,13 +56,20 @@ def covered(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def _plan(p, q, share):
     """Yield (nodes, rows): rows with about one number of shared nodes, in blocks; nodes = 0 for steps of their own."""
     total = p + q
+    if len(p) <= _TOGETHER:
+        shared = total <= _WIDEST
+        some = shared.nonzero()[0]
+        if len(some):
+            reach = min(math.asinh(_REACH / p[some].min()), _REACH / total[some].min())
+            longest = bisect.bisect_left(_EDGES, reach / _COARSEST)
+            yield int(_SIZES[longest] / share) + 1, some
+        if len(some) < len(p):
+            yield 0, (~shared).nonzero()[0]
+        return
     # p sinh u + q u = REACH lies below both, since sinh u >= u
     reach = np.minimum(np.arcsinh(_REACH / p), _REACH / total)
     kind = _EDGES.searchsorted(reach * (1.0 / _COARSEST)) + 1
-    shared = total <= _WIDEST
-    if len(p) <= _TOGETHER:
-        kind[:] = kind.max(where=shared, initial=0)
-    kind *= shared
+    kind *= total <= _WIDEST
     for each in np.bincount(kind).nonzero()[0].tolist():
         rows = (kind == each).nonzero()[0]
         size = int(_SIZES[each - 1] / share) + 1 if each else 0
