@@ -31,7 +31,7 @@ lint: env        ## ruff, with the rules in pyproject.toml
 notebooks: env   ## execute every notebook; a failing cell or a dead kernel fails
 	$(BIN)/python .ci/notebooks.py $(ARGS)
 
-bench: env       ## the benchmarks that take minutes (the hour-long ones: benchmarks/nonlinear.py, diagonal_grid.py)
+bench: env       ## the benchmarks that take minutes (longer ones: benchmarks/nonlinear.py, diagonal_grid.py)
 	@set -e; for name in kernels replica sweep diagonal ruler; do \
 	    echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py; done
 
