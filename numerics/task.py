@@ -259,7 +259,7 @@ class Task:
 
     @classmethod
     def from_samples(cls, beta_pt: object, beta_ft: object) -> Task:
-        """The empirical joint law of a person's own pair of vectors, both of shape (D,).
+        """The empirical joint law of a person's own pair of vectors, both of shape (D,), copied; entries up to 1e100.
 
         Raises
         ------
@@ -314,11 +314,16 @@ def _check_samples(samples: object) -> tuple[np.ndarray, np.ndarray]:
     """The two vectors of a task made from samples."""
     if not isinstance(samples, tuple) or len(samples) != 2:
         raise TypeError(f"samples must be a pair (beta_pt, beta_ft), got {samples!r:.60}; see Task.from_samples")
-    beta_pt, beta_ft = (as_array(name, v, ndim=1) for name, v in zip(("beta_pt", "beta_ft"), samples, strict=True))
+    beta_pt, beta_ft = (
+        as_array(name, v, ndim=1, low=-1e100, high=1e100).copy()  # the caller's array may change later, a task may not
+        for name, v in zip(("beta_pt", "beta_ft"), samples, strict=True)
+    )
     if beta_pt.shape != beta_ft.shape:
         raise ValueError(f"beta_pt has shape {beta_pt.shape} and beta_ft {beta_ft.shape}: they must be equal")
     if not beta_ft.any():
         raise ValueError("beta_ft = 0 in every entry is not allowed: there is nothing to fine-tune")
+    for vector in (beta_pt, beta_ft):
+        vector.flags.writeable = False
     return beta_pt, beta_ft
 
 

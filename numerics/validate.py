@@ -130,9 +130,12 @@ def as_array(
     TypeError
         If it cannot be read as real numbers.
     ValueError
-        For a wrong number of dimensions, an empty array, NaN, infinities or entries out of range; the sentence
-        names the first offending entry.
+        For masked entries (their values are no data), a wrong number of dimensions, an empty array, NaN, infinities
+        or entries out of range; the sentence names the first offending entry.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        hidden = int(np.ma.getmaskarray(value).sum())
+        raise ValueError(f"{name} has {hidden} masked entries of {value.size}: every entry must be a number")
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiu":

@@ -88,6 +88,8 @@ def interpolate(X: object, y: object, c_ft: object, ridge: float = 0.0, *, max_i
     max_iterations = check_count("max_iterations", max_iterations)
     # The problem is homogeneous: in these units max|X| = max|y| = 1, and nothing overflows that need not.
     size_x, size_y = float(np.max(np.abs(X))) or 1.0, float(np.max(np.abs(y))) or 1.0
+    if size_x < 1e-290:  # the dual vector is in units of 1/X
+        raise ValueError(f"max|X| = {size_x:g} is not allowed: it must be 0 or at least 1e-290; take other units")
     unit = size_y / size_x
     scaled = _Problem(X / size_x, y / size_y, _scales(c_ft, X.shape[1], unit), ridge / size_x / size_y, eps)
     rows = _full_rank_rows(scaled)

@@ -111,7 +111,7 @@ def simulate(
 
 
 def _seeds(seeds: Iterable[int]) -> list[int]:
-    if isinstance(seeds, (str, Mapping)) or not isinstance(seeds, (int, Iterable)):
+    if isinstance(seeds, (str, bytes, Mapping)) or not isinstance(seeds, (int, Iterable)):
         raise TypeError(f"seeds must be a sequence of integers, got {seeds!r:.60} of type {type(seeds).__name__}")
     seeds = [check_count("seeds", s, 0) for s in ([seeds] if isinstance(seeds, int) else seeds)]
     if not seeds or len(set(seeds)) != len(seeds):

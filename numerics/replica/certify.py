@@ -63,6 +63,10 @@ def _scope(ds) -> tuple[Task, Initialization, float, float]:
             "ds must be a curve with perfect pretraining (alpha_pt = None), start = 0 and a slab task: "
             f"it has alpha_pt = {attrs.get('alpha_pt')}, start = {attrs.get('start')}"
         )
+    needed = ("rho_pt", "rho_shared", "rho_new", "pt_slab_scale", "ft_slab", "ft_slab_scale", "correlation", "c", "lam",
+              "gamma", "noise", "ridge")  # fmt: skip
+    if missing := [name for name in needed if name not in attrs]:
+        raise ValueError(f"ds has no attribute {missing[0]!r}: it must be a curve as generalization_curve returned it")
     slabs = [Slab(kind, attrs[f"{name}_scale"]) for name in ("pt_slab", "ft_slab") for kind in [attrs[name]]]
     if slabs[0].kind == "gaussian":
         raise ValueError("ds has a Gaussian pretraining slab: its scales are continuous, which is not enclosed here")
