@@ -5,7 +5,7 @@ BIN := .venv/bin
 ARGS ?=
 export PYTHON
 
-.PHONY: help env demo test slow explore lint notebooks bench kernels dist clean distclean
+.PHONY: help env demo test slow explore lint notebooks docs bench kernels dist clean distclean
 
 help:            ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -30,6 +30,9 @@ lint: env        ## ruff, with the rules in pyproject.toml
 
 notebooks: env   ## execute every notebook; a failing cell or a dead kernel fails
 	$(BIN)/python .ci/notebooks.py $(ARGS)
+
+docs: env        ## the documentation site in build/site; ARGS=--no-notebooks executes none
+	$(BIN)/python docs/sphinx/build.py $(ARGS)
 
 bench: env       ## the benchmarks that take minutes (longer ones: benchmarks/nonlinear.py, diagonal_grid.py)
 	@set -e; for name in kernels replica sweep diagonal ruler; do \

@@ -35,7 +35,7 @@ EXTRAS = {
 }  # fmt: skip
 
 # What a user can cause with an argument or a file; anything else is our bug and keeps its traceback.
-USER_ERRORS = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError)
+USER_ERRORS = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError, MemoryError)
 
 
 class LazyGroup(TyperGroup):
@@ -113,6 +113,8 @@ def sentence(error):
     elif isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRAS:
         missing = error.name.partition(".")[0]
         text = f"this needs {missing}, which is not installed: pip install 'ptft-sym[{EXTRAS[missing]}]'"
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory for this request; make it smaller ({error})" if str(error) else "out of memory"
     else:
         text = str(error)
     return " ".join(text.split()) or type(error).__name__

@@ -77,6 +77,8 @@ def test_unknown_command_and_option_exit_2():
         (KeyError("no derivation called 'x'"), "no derivation called 'x'"),
         (FileNotFoundError(2, "No such file or directory", "a.npy"), "a.npy: No such file or directory"),
         (RuntimeError(""), "RuntimeError"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("9 TiB"), "not enough memory for this request; make it smaller (9 TiB)"),
         (
             ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"),
             "this needs torch, which is not installed: pip install 'ptft-sym[torch]'",
