@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
-    "--no-first-run", "--disable-component-update", "--disable-sync", "--virtual-time-budget=20000", "--enable-logging=stderr",
+    "--no-first-run", "--disable-component-update", "--disable-sync", "--virtual-time-budget=20000",
+    "--enable-logging=stderr",
 ]  # fmt: skip
 COMPLAINT = re.compile(r"CONSOLE.*(error|fail|refused)", re.IGNORECASE)
 
