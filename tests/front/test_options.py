@@ -76,8 +76,12 @@ def test_refusals_exit_with_2(name):
 
 
 def test_ctrl_c_exits_with_130_and_leaves_nothing(tmp_path):
-    words = ["-m", "ptft_sym", "claims", "C1", "C7", "--out", "r"]
-    ran = subprocess.Popen([sys.executable, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [sys.executable, "-m", "ptft_sym", "claims", "C1", "C7", "--out", "r"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job
+    try:
+        ran = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ran.stderr.readline() == b"C1 ...\n"  # at work
     ran.send_signal(signal.SIGINT)
     out, err = ran.communicate(timeout=60)
