@@ -15,7 +15,8 @@ import sympy as sp
 from numerics.codegen import implicit
 from numerics.codegen.channel import factored
 from numerics.codegen.formulas import Formula
-from numerics.codegen.nodes import ExactHypot, Node, RatioNode, hypot
+from numerics.codegen.nodes import ExactHypot, Node, hypot
+from numerics.codegen.ratio_nodes import RatioNode
 from numerics.codegen.recheck import check_trace
 from numerics.codegen.rules import ARRAY_RULES, RULES, rewrite
 from numerics.codegen.text import decimal

@@ -13,20 +13,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from numerics.codegen.nodes import (
-    AsinhRatio,
-    CoreQuotient,
-    Divergence,
-    PotentialCore,
-    Rounded,
-    ScaledCosh,
-    ScaledSinh,
-    ScaledSum,
-    ShortCore,
-    SquaredScaledSum,
-    TanhHalf,
-    hypot,
-)
+from numerics.codegen.nodes import Rounded, hypot
+from numerics.codegen.ratio_nodes import AsinhRatio, CoreQuotient, PotentialCore, ShortCore, TanhHalf
+from numerics.codegen.scale_nodes import Divergence, ScaledCosh, ScaledSinh, ScaledSum, SquaredScaledSum
 
 __all__ = ["ARRAY_RULES", "RULES", "Rule", "rewrite"]
 

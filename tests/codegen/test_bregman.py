@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.codegen.nodes import Divergence
 from numerics.codegen.rules import rewrite
+from numerics.codegen.scale_nodes import Divergence
 from numerics.kernels import bregman, potential, potential_derivative
 
 

@@ -9,22 +9,12 @@ import sympy as sp
 
 from numerics.codegen import kernel, names
 from numerics.codegen.formulas import FORMULAS
-from numerics.codegen.nodes import (
-    AsinhRatio,
-    ExactHypot,
-    PotentialCore,
-    Rounded,
-    ScaledCosh,
-    ScaledSinh,
-    ScaledSum,
-    SquaredScaledSum,
-    TanhHalf,
-    core_coefficients,
-    hypot,
-)
+from numerics.codegen.nodes import ExactHypot, Rounded, hypot
 from numerics.codegen.passes import Stage, compile_expression
+from numerics.codegen.ratio_nodes import AsinhRatio, PotentialCore, TanhHalf, core_coefficients
 from numerics.codegen.recheck import defined
 from numerics.codegen.rules import RULES, rewrite
+from numerics.codegen.scale_nodes import ScaledCosh, ScaledSinh, ScaledSum, SquaredScaledSum
 from numerics.codegen.series import Polynomial, economised
 
 x, y = sp.symbols("x y", real=True)
