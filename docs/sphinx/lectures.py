@@ -101,4 +101,4 @@ def _output(output, picture, folder):
 def _words(text):
     if not text.strip():
         return []
-    return ["````{div} output-block", "```text", _ANSI.sub("", text).rstrip("\n"), "```", "````", ""]
+    return ["````{container} output-block", "```text", _ANSI.sub("", text).rstrip("\n"), "```", "````", ""]
