@@ -57,8 +57,9 @@ def _run(master, timeout, sockets):
     watchdog = threading.Timer(len(notebook.cells) * timeout + 180, _give_up, [master, at])
     watchdog.daemon = True
     watchdog.start()
+    figures = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # shown, whatever the caller's shell says
     try:
-        client.execute()
+        client.execute(env={**os.environ, **figures})
     except CellExecutionError as error:
         raise Failure(f"{_place(master, at)} raised {error.ename}: {error.evalue}\n{_plain(str(error))}") from None
     except CellTimeoutError:

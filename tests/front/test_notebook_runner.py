@@ -26,3 +26,10 @@ def test_outcome(tmp_path, root, name):
     )
     assert done.returncode == code, done.stderr
     assert text in done.stdout + done.stderr
+
+
+def test_figures_are_kept_whatever_the_shell_says(tmp_path, root, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    (tmp_path / "figure.py").write_text("# %%\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n")
+    subprocess.run([sys.executable, root / ".ci" / "notebooks.py", tmp_path / "figure.py"], check=True, timeout=100)
+    assert '"image/png"' in (tmp_path / "figure.ipynb").read_text()
