@@ -104,7 +104,7 @@ ROWS = (
     ),
     Formula(
         "pretraining_dependence", "PD = d log q / d log |beta_PT|", ("metrics", "pretraining_dependence"),
-        {"beta": "beta", **FINE_TUNING}, ("c",), 7.0,
+        {"beta": "beta", **FINE_TUNING}, ("c",),
         exact_roots=True, special=(((1.0, 0.0, 1.0, 0.0, 0.0), 0.0), ((NAN, 1.0, 1.0, 0.0, 0.0), NAN)),
         doc="PD = (1 - l-order) S, between -1 and 0.",
     ),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-__all__ = ["ExactHypot", "Node", "Rounded", "Select", "hypot"]
+__all__ = ["Known", "Node", "Rounded", "Select", "Upper", "hypot"]
 
 
 class Node(sp.Function):
@@ -58,6 +58,10 @@ class Rounded(Node):
         return sp.Integer(1)
 
 
+class Upper(Rounded):
+    """The upper 26 bits of a value: its product with another such is exact.  What is cut off is carried beside it."""
+
+
 class hypot(Node):
     """sqrt(a^2 + b^2) without overflow."""
 
@@ -82,12 +86,18 @@ class hypot(Node):
         return None
 
 
-class ExactHypot(hypot):
-    """sqrt(a^2 + b^2) to the last bit, for formulas whose contract has no room for the faster form's ulp."""
-
-
 class Select(sp.Function):
     """Select(condition, a, b): a where the condition holds, else b; both are computed, and both must be finite."""
+
+    is_real = True
+
+    @classmethod
+    def eval(cls, *args):
+        return None
+
+
+class Known(sp.Function):
+    """Known(a, b): a where it is a number, b where it is NaN (an infinity met its like in a carried form)."""
 
     is_real = True
 

@@ -14,8 +14,9 @@ import sympy as sp
 
 from numerics.codegen import implicit
 from numerics.codegen.channel import factored
+from numerics.codegen.exact_nodes import DependenceProduct, ExactHypot
 from numerics.codegen.formulas import Formula
-from numerics.codegen.nodes import ExactHypot, Node, hypot
+from numerics.codegen.nodes import Node, hypot
 from numerics.codegen.ratio_nodes import RatioNode
 from numerics.codegen.recheck import check_trace
 from numerics.codegen.rules import ARRAY_RULES, RULES, rewrite
@@ -79,6 +80,11 @@ class Trace:
     @property
     def expression(self) -> sp.Expr:
         return self.stages[-1].expression
+
+    @property
+    def branches(self) -> tuple[Region, ...]:
+        """The regions for code that branches: the series for small ratios as far as it holds (it is faster, too)."""
+        return tuple(next((s for s in self.smooth_regions if s.name == r.name == "near"), r) for r in self.regions)
 
     @property
     def formula(self) -> sp.Expr:
@@ -176,7 +182,9 @@ def _split_range(expression: sp.Expr) -> tuple[Region, ...]:
         return ()
     fixed = not isinstance(nodes[0], RatioNode)
     regions = [Region("far", x, ">", large, expression.xreplace({node: node.far() for node in nodes}), fixed)]
-    if any(p.exp.is_negative and p.base in nodes for p in expression.atoms(sp.Pow)):  # 0/0 at the origin
+    divisors = {p.base for p in expression.atoms(sp.Pow) if p.exp.is_negative}
+    divisors |= {product.divisor for product in expression.atoms(DependenceProduct)}
+    if divisors & {*nodes}:  # 0/0 at the origin
         near = expression.xreplace({node: node.near() for node in nodes})
         regions.append(Region("near", x, "<", small, near, fixed))
     return tuple(regions)

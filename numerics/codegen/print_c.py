@@ -20,7 +20,7 @@ _ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh as
 _CALLS = {
     **{name: f"{name}({{0}})" for name in _ONE.split()},
     "abs": "fabs({0})", "sign": "ptft_sign({0})", "pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})",
-    "hypot": "ptft_hypot({0}, {1})", "exact_hypot": "hypot({0}, {1})",
+    "hypot": "ptft_hypot({0}, {1})", "upper": "ptft_upper({0})", "known": "ptft_known({0}, {1})",
     "max": "ptft_max({0}, {1})", "min": "ptft_min({0}, {1})",
     "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})", "ge": "({0} >= {1})", "eq": "({0} == {1})",
     "ne": "({0} != {1})", "and": "({0} && {1})", "or": "({0} || {1})", "not": "(!{0})", "where": "({0} ? {1} : {2})",
@@ -45,6 +45,16 @@ HELPERS = {
     "    const double square = x * x + y * y;\n"
     "    return square < 1e-290 || square > 1e300 ? hypot(x, y) : sqrt(square);\n}",
 }
+HELPERS["ptft_upper"] = """/* the upper 26 bits of a double */
+static inline double ptft_upper(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= ~(uint64_t)0x7ffffff;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}"""
+HELPERS["ptft_known"] = "static inline double ptft_known(double a, double b) { return a == a ? a : b; }"
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main errno "
@@ -75,7 +85,7 @@ def print_value(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
     formal = ", ".join(f"double {argument}" for argument in arguments.values())
     actual = ", ".join(arguments.values())
     parts = []
-    for region in trace.regions:
+    for region in trace.branches:
         lines, (result,) = statements(lower(region.expression, arguments), C)
         parts.append(_body(f"static double {name}_{region.name}({formal})", [*lines, f"return {result};"]))
     ratio = [trace.regions[0].x] if trace.regions else []
@@ -83,7 +93,7 @@ def print_value(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
     guard = " || ".join(f"{new} <= 0" for symbol, new in arguments.items() if symbol.name in positive)
     if guard:
         lines.insert(0, f"if ({guard}) return NAN;")
-    for region in trace.regions:
+    for region in trace.branches:
         test = f"fabs({size[0]}) {region.relation} {decimal(region.bound)}"
         lines.append(f"if ({test}) return {name}_{region.name}({actual});")
     unused = [a for s, a in arguments.items() if not trace.expression.has(s) and s.name not in positive]
@@ -150,7 +160,8 @@ def print_source(functions: list[str], comment: str, header: str = "ptft_kernels
     body = "\n\n".join(functions)
     helpers = [text for helper, text in HELPERS.items() if f"{helper}(" in body]
     lines = "\n".join(f" * {line}".rstrip() for line in comment.strip().splitlines())
-    include = f'#include <math.h>\n#include <stddef.h>\n\n#include "{header}"'
+    bits = "#include <stdint.h>\n#include <string.h>\n" if "ptft_upper(" in body else ""
+    include = f'#include <math.h>\n#include <stddef.h>\n{bits}\n#include "{header}"'
     return "\n\n".join([f"/*\n{lines}\n */\n{include}", *helpers, body]) + "\n"
 
 

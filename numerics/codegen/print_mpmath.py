@@ -19,7 +19,7 @@ _ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh as
 _CALLS = {
     **{name: f"mp.{name}({{0}})" for name in _ONE.split()},
     "abs": "abs({0})", "pow": "({0}) ** ({1})", "atan2": "mp.atan2({0}, {1})", "hypot": "mp.hypot({0}, {1})",
-    "exact_hypot": "mp.hypot({0}, {1})", "max": "max({0}, {1})", "min": "min({0}, {1})",
+    "upper": "{0}", "known": "({1} if mp.isnan({0}) else {0})", "max": "max({0}, {1})", "min": "min({0}, {1})",
     "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})", "ge": "({0} >= {1})", "eq": "({0} == {1})",
     "ne": "({0} != {1})",
     "and": "({0} and {1})", "or": "({0} or {1})", "not": "(not {0})", "where": "({1} if {0} else {2})",

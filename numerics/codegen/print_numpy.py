@@ -10,7 +10,7 @@ import sympy as sp
 from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import Rounded
 from numerics.codegen.passes import Trace
-from numerics.codegen.program import Program, lower
+from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, in_place_statements, statements
 
 __all__ = ["NUMPY", "print_module"]
@@ -58,14 +58,18 @@ NUMPY = Dialect(
         **{op: _call(op, fn) for op, fn in {**{s: s for s in _SAME}, **_OTHER}.items()},
         "hypot": "hypot({0}, {1})",
         "where": "select({0}, {1}, {2})",
-        "exact_hypot": "np.hypot({0}, {1})",
+        "upper": "upper({0})",
+        "known": "known({0}, {1})",
         "erf": "special.erf({0})",
         "erfc": "special.erfc({0})",
     },
     decimal,
     polynomial=_horner,
 )
-HELPERS = ("above", "beyond", "broadcast", "constant", "elementwise", "horner", "hypot", "patch", "select", "within")
+HELPERS = (
+    "above", "beyond", "broadcast", "constant", "elementwise", "horner", "hypot", "known", "patch", "select", "upper",
+    "within",
+)  # fmt: skip
 RESERVED = ("np", "special", "out", "size", *HELPERS)
 
 
@@ -88,7 +92,7 @@ def print_core(trace: Trace) -> str:
     lines, (result, *sizes) = in_place_statements(program, dialect, RESERVED)
     if program.values[program.outputs[0]].kind in ("argument", "constant"):
         result = f"np.full_like({next(iter(trace.arguments.values()))}, {result})"  # an array of the kernel's own
-    lines += _into_out(lines.pop() if lines else "", result, all(_of_arrays(program, program.outputs[0])))
+    lines += _into_out(lines.pop() if lines else "", result)
     if trace.regions:
         lines.append(f"size = {sizes[0]}")
     for region in trace.regions:
@@ -103,21 +107,15 @@ def print_core(trace: Trace) -> str:
     return "\n\n\n".join([*([constants] if constants else []), *text, core])
 
 
-def _of_arrays(program: Program, index: int) -> list[bool]:
-    """For each operand of a value that has a name of its own, whether it depends on an argument (and is an array)."""
-    depends: list[bool] = []
-    for value in program.values:
-        depends.append(value.kind == "argument" or any(depends[o] for o in value.operands))
-    return [depends[o] for o in program.values[index].operands if program.values[o].kind != "constant"]
-
-
-def _into_out(last: str, result: str, reuse: bool) -> list[str]:
-    """The last statement, written into `out`; where that is None in place, if what is there is an array."""
-    step = re.fullmatch(rf"{result} ([-+*/])= (.+)", last)
-    if step:
+def _into_out(last: str, result: str) -> list[str]:
+    """The last statement, written into `out`, or where that is None over an array of the core's own."""
+    if step := re.fullmatch(rf"{result} ([-+*/])= (.+)", last):
         ufunc = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}[step[1]]
-        target = f"{result} if out is None else out" if reuse else "out"
-        return [f"out = np.{ufunc}({result}, {step[2]}, {target})"]
+        return [f"out = np.{ufunc}({result}, {step[2]}, {result} if out is None else out)"]
+    if call := re.fullmatch(rf"(np\.\w+)\((.+), out={result}\)", last):
+        return [f"out = {call[1]}({call[2]}, {result} if out is None else out)"]
+    if call := re.fullmatch(rf"{result} = (np\.\w+\(.+)\)", last):
+        return [f"out = {call[1]}, out)"]
     return [*([last] if last else []), f"out = {result}"]
 
 

@@ -85,12 +85,6 @@ TORCH_SOLVER = '''def _state(u, c_ft):
 @STATE@
 
 
-def _upper_half(x):
-    """The upper 26 bits of a double (Veltkamp)."""
-    far = 134217729.0 * x
-    return far - (far - x)
-
-
 def _solve(z, g, c_ft):
     """xhat to the last digits, without a graph: Newton from above, the last correction carried beside the root."""
     size, half = torch.abs(z), 0.5 * g
@@ -98,9 +92,9 @@ def _solve(z, g, c_ft):
     for _ in range(12):
         position, slope = _state(u, c_ft)
         u = u - (position + half * u - size) / (slope + half)
-    u = _upper_half(u)
+    u = _upper(u)
     position, slope = _state(u, c_ft)
-    high = _upper_half(half)
+    high = _upper(half)
     left = size - high * u - (half - high) * u - position
     delta = left / (slope + half)
     for _ in range(2):
@@ -132,12 +126,6 @@ C_SOLVER = """static inline void ptft_state(double u, double c_ft, double *posit
 @STATE@
 }
 
-static inline double ptft_upper_half(double x)
-{
-    const double far = 134217729.0 * x;
-    return far - (far - x);
-}
-
 static double ptft_root(double z, double g, double c_ft)
 {
     const double size = fabs(z), half = 0.5 * g, total = c_ft + half;
@@ -153,9 +141,9 @@ static double ptft_root(double z, double g, double c_ft)
         const double share = c_ft / total;
         return copysign(share > 1e-290 ? size * share : size / total * c_ft, z);
     }
-    u = ptft_upper_half(u);
+    u = ptft_upper(u);
     ptft_state(u, c_ft, &position, &slope);
-    const double high = ptft_upper_half(half);
+    const double high = ptft_upper(half);
     const double left = size - high * u - (half - high) * u - position;
     double delta = left / (slope + half);
     for (int step = 0; step < 2; ++step) {

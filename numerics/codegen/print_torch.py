@@ -24,7 +24,8 @@ _ONE = (
 _CALLS = {
     **{name: f"torch.{name}({{0}})" for name in _ONE.split()},
     "pow": "torch.pow({0}, {1})", "atan2": "torch.atan2({0}, {1})", "hypot": "torch.hypot({0}, {1})",
-    "exact_hypot": "torch.hypot({0}, {1})", "max": "_maximum({0}, {1})", "min": "-_maximum(-({0}), -({1}))",
+    "upper": "_upper({0})", "known": "_known({0}, {1})",
+    "max": "_maximum({0}, {1})", "min": "-_maximum(-({0}), -({1}))",
     "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})", "ge": "({0} >= {1})", "eq": "({0} == {1})",
     "ne": "({0} != {1})",
     "and": "({0} & {1})", "or": "({0} | {1})", "not": "(~{0})", "where": "torch.where({0}, {1}, {2})",
@@ -86,9 +87,24 @@ MAXIMUM = '''
 
 def _maximum(x, y):
     """The larger of two, with the gradient of the first where they are equal."""
-    x, y = (v if isinstance(v, torch.Tensor) else torch.as_tensor(v, dtype=torch.float64) for v in (x, y))
+    x = x if isinstance(x, torch.Tensor) else torch.full_like(y, x)
+    y = y if isinstance(y, torch.Tensor) else torch.full_like(x, y)
     return torch.where(x >= y, x, y)
 '''
+UPPER = """
+
+def _upper(x):
+    \"\"\"The upper 26 bits of a double, with the gradient of the whole.\"\"\"
+    whole = x.detach()
+    lost = (whole.view(torch.int64) & -(1 << 27)).view(torch.float64) - whole
+    return x + torch.where(torch.isinf(whole), 0.0, lost)
+"""
+KNOWN = """
+
+def _known(a, b):
+    \"\"\"a where it is a number, else b.\"\"\"
+    return torch.where(torch.isnan(a), b, a)
+"""
 
 
 def print_function(name: str, trace: Trace, positive: tuple[str, ...] = (), doc: str = "") -> str:
@@ -168,7 +184,8 @@ def _function(name: str, arguments: str, lines: list[str]) -> str:
 def print_module(functions: list[str], header: str, names: list[str] | None = None) -> str:
     """The module with these functions; the helpers they need come first."""
     body = "\n\n\n".join(functions)
-    prelude = PRELUDE + (MAXIMUM if "_maximum(" in body else "")
+    helpers = {"_maximum(": MAXIMUM, "_upper(": UPPER, "_known(": KNOWN}
+    prelude = PRELUDE + "".join(text for call, text in helpers.items() if call in body)
     listed = "" if names is None else "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
     head, rest = prelude.split("\n", 1)
     return f'"""{header}"""\n\n{head}\n{listed}{rest}\n\n{body}\n'

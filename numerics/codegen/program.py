@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy.codegen.cfunctions import expm1, log1p
 
-from numerics.codegen.nodes import ExactHypot, Node, Select, hypot
+from numerics.codegen.nodes import Known, Node, Select, Upper, hypot
 from numerics.codegen.series import Polynomial
 
 __all__ = ["OPERATIONS", "Program", "UnsupportedNode", "Value", "lower"]
@@ -26,7 +26,7 @@ FUNCTIONS: dict[type, str] = {
     sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.asin: "asin", sp.acos: "acos", sp.atan: "atan", sp.atan2: "atan2",
     sp.sinh: "sinh", sp.cosh: "cosh", sp.tanh: "tanh", sp.asinh: "asinh", sp.acosh: "acosh", sp.atanh: "atanh",
     sp.erf: "erf", sp.erfc: "erfc", sp.Abs: "abs", sp.sign: "sign", sp.floor: "floor", sp.ceiling: "ceil",
-    hypot: "hypot", ExactHypot: "exact_hypot",
+    hypot: "hypot", Upper: "upper", Known: "known",
 }  # fmt: skip
 RELATIONS: dict[type, str] = {
     sp.StrictLessThan: "lt", sp.LessThan: "le", sp.StrictGreaterThan: "gt", sp.GreaterThan: "ge",
@@ -62,8 +62,10 @@ class Program:
     _known: dict[Value, int] = field(default_factory=dict)
 
     def emit(self, kind: str, *operands: int, payload: object = None) -> int:
-        """The index of this value, new or already there."""
+        """The index of this value, new or already there (a + b is b + a, to the last bit)."""
         value = Value(kind, operands, payload)
+        if kind in ("add", "mul") and (turned := Value(kind, operands[::-1], payload)) in self._known:
+            return self._known[turned]
         if value not in self._known:
             self._known[value] = len(self.values)
             self.values.append(value)

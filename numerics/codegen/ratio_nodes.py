@@ -97,6 +97,8 @@ class PotentialCore(RatioNode):
     bracket is an entire function of t^2 in [0, 1]: 1/2 + (t^2/2) E(t^2).
     """
 
+    tanh_half = TanhHalf
+
     def definition(self):
         (v,) = self.args
         return sp.asinh(2 * v) - v / (sp.Rational(1, 2) + sp.sqrt(sp.Rational(1, 4) + v**2))
@@ -106,7 +108,7 @@ class PotentialCore(RatioNode):
 
     def series(self, degree):
         (v,) = self.args
-        square = TanhHalf(v) ** 2
+        square = self.tanh_half(v) ** 2
         return sp.asinh(v + v * Rounded(square * Polynomial(square, *core_coefficients(degree))))
 
     def fdiff(self, argindex=1):

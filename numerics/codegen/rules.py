@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from numerics.codegen.exact_nodes import DependenceProduct, ExactCore, ExactTanhHalf, WholeCore, WholeTanh
 from numerics.codegen.nodes import Rounded, hypot
 from numerics.codegen.ratio_nodes import AsinhRatio, CoreQuotient, PotentialCore, ShortCore, TanhHalf
 from numerics.codegen.scale_nodes import Divergence, ScaledCosh, ScaledSinh, ScaledSum, SquaredScaledSum
@@ -229,8 +230,44 @@ def _core_quotient(node):
     return None
 
 
+def _scales(extra):
+    """(lam, gamma) where extra = gamma^2/(2 (1 + lam)), else None."""
+    square, factor = (2 * extra).as_numer_denom()
+    lam, gamma = sp.expand(factor) - 1, square_root(square)
+    return (lam, gamma) if lam.is_Symbol and gamma is not None else None
+
+
+def _carried_product(node):
+    """(b/h)(b/(h + c + extra)) T/F, times a number."""
+    if not node.is_Mul:
+        return None
+    number, product = node.as_coeff_Mul()
+    quotients = [sp.fraction(factor.args[0]) for factor in product.args if isinstance(factor, Rounded)]
+    if not len(quotients) == len(product.args) == 3:
+        return None
+    below = {under: over for over, under in quotients}
+    (h,) = [u for u in below if isinstance(u, hypot)] or [None]
+    cores = [u for u in below if isinstance(u, PotentialCore)]
+    total = [u for u in below if u.is_Add and h in u.args]
+    if not (total and cores and below[h] == below[total[0]] and below[h] in h.args):
+        return None
+    v = cores[0].args[0]
+    (c,) = (leg for leg in h.args if leg != below[h])
+    found = _scales(total[0] - h - c)
+    if not (found and c.is_positive and below[cores[0]] == TanhHalf(v)):
+        return None
+    return number * DependenceProduct(below[h], c, *found, ExactTanhHalf(v), ExactCore(v))
+
+
+def _whole_product(node):
+    if not isinstance(node, DependenceProduct) or not isinstance(node.divisor, ExactCore):
+        return None
+    u = 2 * node.divisor.args[0]
+    return DependenceProduct(*node.args[:4], WholeTanh(u), WholeCore(u))
+
+
 def _short_core(node):
-    return ShortCore(*node.args) if isinstance(node, PotentialCore) and not isinstance(node, ShortCore) else None
+    return ShortCore(*node.args) if type(node) is PotentialCore else None
 
 
 RULES = (
@@ -249,18 +286,20 @@ RULES = (
     Rule("scaled sum", "(1 + lam)(c + h) + e: what the sums round away is added back", _scaled_sum),
     Rule("squared sum", "(s + e)^2 = s^2 + 2 s e + ...: nor is the last rounding squared", _squared_scaled_sum),
     Rule(
-        "square over hypotenuse", "b^2 / (hypot s) = (b / hypot)(b / s): no square that overflows", _square_over_hypot
+        "square over hypotenuse", "b^2 / (h s) = (b / h)(b / s): no square that overflows", _square_over_hypot
     ),
     Rule(
         "scaled sinh", "c sinh(x) and c cosh(x) are one function each, finite where sinh(x) alone is not", _scaled_sinh
     ),
     Rule("asinh of a ratio", "asinh(b/c) is log(2b) - log(c) where b/c overflows", _asinh_of_a_ratio),
     Rule("square with weight", "g asinh(x)^2 = (g asinh(x)) asinh(x): no square that underflows", _square_with_weight),
+    Rule("carried product", "S T/F rounded only at its end, from parts that are exact", _carried_product),
 )
 
 #: For code that works on whole arrays, where every operation is a pass over memory.
 ARRAY_RULES = (
     Rule("core quotient", "T/F from one asinh and one tanh: the polynomial of F is fifteen passes", _core_quotient),
+    Rule("whole product", "T and F from one asinh and one tanh, as they stand in the quotient", _whole_product),
     Rule("short core", "a term less in the polynomial of F: two passes less", _short_core),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from numerics.codegen.exact_parts import fast_two_sum, two_sum
 from numerics.codegen.nodes import Node, Rounded, Select
 from numerics.codegen.series import Polynomial
 
@@ -77,9 +78,8 @@ class ScaledSum(Node):
     def parts(self):
         """The rounded product, and everything else."""
         lam, c, h, extra = self.args
-        factor, total = Rounded(1 + lam), Rounded(c + h)
-        lost = Rounded(lam - Rounded(factor - 1)), Rounded(c - Rounded(total - h))  # exact
-        return Rounded(factor * total), Rounded(Rounded(factor * lost[1] + lost[0] * total) + extra)
+        (factor, lost), (total, dropped) = fast_two_sum(sp.Integer(1), lam), fast_two_sum(h, c)
+        return Rounded(factor * total), Rounded(Rounded(factor * dropped + lost * total) + extra)
 
     def stable_form(self):
         return sp.Add(*self.parts())
@@ -103,10 +103,7 @@ class SquaredScaledSum(ScaledSum):
         return super().definition() ** 2
 
     def stable_form(self):
-        a, b = self.parts()
-        total = Rounded(a + b)
-        rest = Rounded(total - a)
-        lost = Rounded(Rounded(a - Rounded(total - rest)) + Rounded(b - rest))
+        total, lost = two_sum(*self.parts())
         return total**2 + Rounded(2 * total * lost)
 
     def fdiff(self, argindex=1):

@@ -77,54 +77,73 @@ def statements(
 def in_place_statements(
     program: Program, dialect: Dialect, reserved: Iterable[str] = (), prefix: str = "t"
 ) -> tuple[list[str], list[str]]:
-    """As `statements`, for NumPy arrays of one shape: one operation a line, into the memory of an operand that has
-    served.
+    """As `statements`, for NumPy arrays of one shape: one operation a line, into memory that has served.
+
+    The memory of an operand read for the last time is written over, or else that of any value no longer needed: what a
+    core touches stays in the cache.
     """
     taken = {*program.arguments, *reserved}
     last = {operand: index for index, value in enumerate(program.values) for operand in value.operands}
     last |= dict.fromkeys(program.outputs, len(program.values))
+    arrays = _arrays(program)
     written: list[tuple[str, int]] = []
     lines: list[str] = []
+    idle: list[str] = []  # arrays whose value has served, the latest at the end
     count = 0
     for index, value in enumerate(program.values):
-        text, level = _expression(value, [written[o] for o in value.operands], dialect)
-        if value.kind not in ("argument", "constant"):
-            spent = [o for o in value.operands if last[o] == index and program.values[o].kind in REUSABLE]
-            line = _reusing(value, [written[o][0] for o in value.operands], [written[o][0] for o in spent], dialect)
-            if line:
-                text = written[spent[0]][0]
-            else:
+        operands = [written[o] for o in value.operands]
+        if value.kind in ("argument", "constant"):
+            written.append(_expression(value, operands, dialect))
+            continue
+        spent = [written[o][0] for o in dict.fromkeys(value.operands) if last[o] == index and arrays[o]]
+        target, line = _in_place(value, operands, spent, idle if arrays[index] else [], dialect)
+        if target is None:
+            count += 1
+            while f"{prefix}{count}" in taken:
                 count += 1
-                while f"{prefix}{count}" in taken:
-                    count += 1
-                text, line = f"{prefix}{count}", f"{prefix}{count} = {text}"
-            lines.append(line)
-            level = CALL
-        written.append((text, level))
+            target = f"{prefix}{count}"
+            line = f"{target} = {line}"
+        idle = [name for name in [*idle, *spent] if name != target]
+        lines.append(line)
+        written.append((target, CALL))
     return lines, [written[output][0] for output in program.outputs]
 
 
-UFUNCS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
+UFUNCS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum"}
 UNARY = frozenset(["neg", "sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "sinh", "cosh", "tanh", "asinh", "abs"])
-REUSABLE = UNARY | UFUNCS.keys() | {"polynomial", "hypot", "exact_hypot"}
+REUSABLE = UNARY | UFUNCS.keys() | {"polynomial", "hypot", "upper", "known"}
 
 
-def _reusing(value, operands: list[str], spent: list[str], dialect: Dialect) -> str | None:
-    """The statement that writes a value over one of its operands, or None."""
-    if not spent:
-        return None
-    target = spent[0]
+def _arrays(program: Program) -> list[bool]:
+    """Which values are arrays of a core's own: computed, from an argument, by an operation that makes a new array."""
+    depends: list[bool] = []
+    for value in program.values:
+        depends.append(value.kind == "argument" or any(depends[o] for o in value.operands))
+    return [d and value.kind in REUSABLE for d, value in zip(depends, program.values, strict=True)]
+
+
+def _in_place(
+    value, operands: list[tuple[str, int]], spent: list[str], idle: list[str], dialect: Dialect
+) -> tuple[str | None, str]:
+    """(name, statement) where a value is written over `spent` or `idle` memory; (None, expression) for a new array."""
+    names = [name for name, _ in operands]
+    text = _expression(value, operands, dialect)[0]
+    if value.kind == "known":  # gives its first operand back, patched
+        return (names[0], f"{names[0]} = {text}") if names[0] in spent else (None, text.replace("(", "(+", 1))
+    if value.kind in INFIX and spent and names[0] == spent[0]:
+        return spent[0], f"{names[0]} {INFIX[value.kind][0]}= {names[1]}"
+    if value.kind in ("add", "mul") and names[1] in spent:
+        return names[1], f"{names[1]} {INFIX[value.kind][0]}= {names[0]}"
+    target = next(iter([*spent, *reversed(idle)]), None)
+    if target is None:
+        return None, text
     if value.kind in UFUNCS:
-        if operands[0] == target:
-            return f"{target} {INFIX[value.kind][0]}= {operands[1]}"
-        if value.kind in ("add", "mul"):
-            return f"{target} {INFIX[value.kind][0]}= {operands[0]}"
-        return f"np.{UFUNCS[value.kind]}({operands[0]}, {operands[1]}, out={target})"
+        return target, f"np.{UFUNCS[value.kind]}({names[0]}, {names[1]}, out={target})"
     if value.kind == "neg":
-        return f"np.negative({target}, out={target})"
-    if value.kind in UNARY:
-        return dialect.calls[value.kind].format(f"{target}, out={target}")
-    return None
+        return target, f"np.negative({names[0]}, out={target})"
+    if value.kind in UNARY or value.kind == "upper":
+        return target, dialect.calls[value.kind].format(f"{names[0]}, out={target}")
+    return None, text
 
 
 def _expression(value, operands: list[tuple[str, int]], dialect: Dialect) -> tuple[str, int]:

@@ -263,6 +263,20 @@ def hypot(a, b):
     return patch(np.sqrt(square), (square < 1e-290) | (square > 1e300), np.hypot, a, b)
 
 
+_UPPER = np.array(-(1 << 27))  # keeps 26 bits of a double
+
+
+def upper(x, out=None):
+    """The upper 26 bits of float64 values: the product of two such is exact."""
+    bits = np.asarray(x, dtype=np.float64).view(np.int64)
+    return np.bitwise_and(bits, _UPPER, None if out is None else out.view(np.int64)).view(np.float64)
+
+
+def known(a, b):
+    """a where it is a number, b where it is NaN."""
+    return patch(a, np.isnan(a), lambda x: x, b) if np.isnan(a.item(a.argmax())) else a
+
+
 def select(condition, a, b):
     """np.where for float64, by masks of bits: `np.where` itself branches, and a mixed mask defeats the predictor."""
     if np.ndim(condition) == 0:

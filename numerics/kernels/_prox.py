@@ -7,7 +7,7 @@ At most MOST steps of Halley's method from above, then one evaluation at a u of 
 
 import numpy as np
 
-from numerics.kernels._elementwise import above, constant, patch
+from numerics.kernels._elementwise import above, constant, patch, upper
 from numerics.kernels.potential_derivative import _core as _half_mirror
 
 MOST = 12
@@ -15,7 +15,6 @@ LAST = 0.08  # a last step this long leaves u within NEAR
 NEAR = 1e-4
 SMALL = 1e-8  # sinh(u) = u to the last digit
 HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
-_BITS = np.int64(-(1 << 27))  # keeps 26 bits of a double
 
 
 def _state(u, c_ft):
@@ -23,10 +22,6 @@ def _state(u, c_ft):
     t2 = np.sinh(t1)
     t3 = c_ft * t2
     return 2.0 * (np.cosh(t1) * t3), c_ft + 2.0 * (t2 * t3)
-
-
-def _cut(x):
-    return (np.asarray(x, dtype=np.float64).view(np.int64) & _BITS).view(np.float64)[()]
 
 
 def _linear(size, g, c_ft):
@@ -71,14 +66,14 @@ def _root(z, g, c_ft):
     if (g < 0).any():
         raise ValueError(f"g = {g[g < 0].flat[0]!r} is not allowed: it must be >= 0")
     size, half = np.abs(z), 0.5 * g
-    u = _cut(steps(size, g, c_ft)[0])
+    u = upper(steps(size, g, c_ft)[0])
     position, slope = np.sinh(u), np.cosh(u)
     position *= c_ft
     slope *= c_ft
     if above(u, 700.0):
         far = u > 700.0
         position[far], slope[far] = _state(u[far], c_ft[far])
-    high = _cut(half)
+    high = upper(half)
     rest = size - high * u
     high -= half
     high *= u
@@ -127,8 +122,8 @@ def envelope(z, g, c_ft):
     """
     size, u, position, _, rest, delta = _root(z, g, c_ft)
     quarter, turn = 0.25 * g, HALF * u
-    pull = _cut(size - quarter * u)
-    high = _cut(quarter)
+    pull = upper(size - quarter * u)
+    high = upper(quarter)
     low = size - pull
     low -= high * u
     low -= (quarter - high) * u

@@ -30,8 +30,8 @@ def _core(threshold, out=None):
     t2 = threshold + t1
     t3 = K0_7071067811865476 * threshold
     t4 = special.erfc(t3)
-    t5 = threshold * t4
-    t2 -= t5
+    np.multiply(threshold, t4, out=t3)
+    t2 -= t3
     out = np.divide(t1, t2, t1 if out is None else out)
     return out
 

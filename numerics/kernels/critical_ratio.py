@@ -26,11 +26,10 @@ def _core(threshold, out=None):
     np.exp(t1, out=t1)
     t2 = K0_7071067811865476 * threshold
     t3 = special.erfc(t2)
-    t4 = K1_2533141373155003 * threshold
-    t4 *= t1
-    t4 *= t3
-    np.subtract(K1_0, t4, out=t4)
-    out = t4
+    np.multiply(K1_2533141373155003, threshold, out=t2)
+    t2 *= t1
+    t2 *= t3
+    out = np.subtract(K1_0, t2, t2 if out is None else out)
     return out
 
 

@@ -21,40 +21,55 @@ K4_0 = constant(4.0)
 
 
 def _far(beta_pt, c, lam, gamma):
-    t1 = np.hypot(beta_pt, c)
-    t2 = t1 + c
-    t3 = 1.0 + lam
-    t4 = t2 * t3 + (0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3))
-    return 4.0 * (t4 * t4)
+    t1 = np.maximum(-c, np.minimum(beta_pt, c))
+    t2 = np.maximum(c, np.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + np.sqrt(1.0 + t3 * t3)) * t1 + t2
+    t5 = t4 + c
+    t6 = 1.0 + lam
+    t7 = t5 * t6 + (0.5 * (gamma * gamma) + (t5 * (lam - (t6 - 1.0)) + (c - (t5 - t4)) * t6))
+    return 4.0 * (t7 * t7)
 
 
 def _core(beta_pt, c, lam, gamma, out=None):
-    t1 = np.hypot(beta_pt, c)
-    t2 = gamma * gamma
+    t1 = -c
+    t2 = np.minimum(beta_pt, c)
+    np.maximum(t1, t2, out=t1)
+    np.abs(beta_pt, out=t2)
+    np.maximum(c, t2, out=t2)
+    t3 = t1 / t2
+    t4 = t3 * t3
+    t4 += K1_0
+    np.sqrt(t4, out=t4)
+    t4 += K1_0
+    t3 /= t4
+    t3 *= t1
+    t3 += t2
+    np.multiply(gamma, gamma, out=t2)
     t2 *= K0_5
-    t3 = t1 + c
-    t4 = K1_0 + lam
-    t5 = t3 * t4
+    np.add(t3, c, out=t1)
+    np.add(K1_0, lam, out=t4)
+    t5 = t1 * t4
     t6 = t4 - K1_0
     np.subtract(lam, t6, out=t6)
-    t6 *= t3
-    t3 -= t1
-    np.subtract(c, t3, out=t3)
-    t3 *= t4
-    t6 += t3
+    t6 *= t1
+    t1 -= t3
+    np.subtract(c, t1, out=t1)
+    t1 *= t4
+    t6 += t1
     t2 += t6
-    t7 = t5 + t2
-    t8 = t7 - t5
-    t9 = t7 - t8
-    t5 -= t9
-    t2 -= t8
+    np.add(t5, t2, out=t6)
+    np.subtract(t6, t5, out=t1)
+    np.subtract(t6, t1, out=t4)
+    t5 -= t4
+    t2 -= t1
     t5 += t2
-    t10 = K2_0 * t7
-    t10 *= t5
-    t11 = t7 * t7
-    t10 += t11
-    out = np.multiply(t10, K4_0, t10 if out is None else out)
-    size = t7
+    np.multiply(K2_0, t6, out=t2)
+    t2 *= t5
+    np.multiply(t6, t6, out=t5)
+    t2 += t5
+    out = np.multiply(t2, K4_0, t2 if out is None else out)
+    size = t6
     if beyond(size, 3.273390607896142e+150):
         out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, beta_pt, c, lam, gamma)
     return out

@@ -18,8 +18,7 @@ K1_0 = constant(1.0)
 
 def _core(alpha, noise, out=None):
     t1 = alpha - K1_0
-    np.divide(noise, t1, out=t1)
-    out = t1
+    out = np.divide(noise, t1, t1 if out is None else out)
     return out
 
 

@@ -19,8 +19,7 @@ K0_5 = constant(0.5)
 
 def _core(beta, c_ft, out=None):
     t1 = hypot(beta, c_ft)
-    np.divide(K0_5, t1, out=t1)
-    out = t1
+    out = np.divide(K0_5, t1, t1 if out is None else out)
     return out
 
 

@@ -33,8 +33,7 @@ def _value(x, g, c_ft, out=None):
     t4 += K1_0
     t2 *= K0_5
     t2 /= t4
-    np.negative(t2, out=t2)
-    out = t2
+    out = np.negative(t2, t2 if out is None else out)
     size = t1
     if beyond(size, 3.273390607896142e+150):
         out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, x, g, c_ft)

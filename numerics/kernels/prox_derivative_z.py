@@ -24,8 +24,7 @@ def _value(x, g, c_ft, out=None):
     t2 = K0_5 * g
     t2 /= t1
     t2 += K1_0
-    np.divide(K1_0, t2, out=t2)
-    out = t2
+    out = np.divide(K1_0, t2, t2 if out is None else out)
     return out
 
 

@@ -33,18 +33,18 @@ def _core(alpha, noise, power, penalty, out=None):
     np.sqrt(t1, out=t1)
     t2 += t1
     t2 -= alpha
-    t4 = t2 * t2
-    t5 = K0_25 * power
-    t5 *= t4
-    t5 /= alpha
-    t5 += noise
+    np.multiply(t2, t2, out=t1)
+    np.multiply(K0_25, power, out=t3)
+    t3 *= t1
+    t3 /= alpha
+    t3 += noise
     t2 *= K0_5
     t2 /= alpha
     t2 += K1_0
     t2 *= t2
     t2 *= alpha
     t2 -= K1_0
-    out = np.divide(t5, t2, t5 if out is None else out)
+    out = np.divide(t3, t2, t3 if out is None else out)
     return out
 
 

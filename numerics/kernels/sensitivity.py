@@ -25,12 +25,24 @@ def _core(beta_pt, c, lam, gamma, out=None):
     t2 = K1_0 + lam
     t1 *= K0_5
     t1 /= t2
-    t3 = np.hypot(beta_pt, c)
+    np.negative(c, out=t2)
+    t3 = np.minimum(beta_pt, c)
+    np.maximum(t2, t3, out=t2)
+    np.abs(beta_pt, out=t3)
+    np.maximum(c, t3, out=t3)
+    t4 = t2 / t3
+    t5 = t4 * t4
+    t5 += K1_0
+    np.sqrt(t5, out=t5)
+    t5 += K1_0
+    t4 /= t5
+    t4 *= t2
+    t4 += t3
     t1 += c
-    t1 += t3
+    t1 += t4
     np.divide(beta_pt, t1, out=t1)
-    np.divide(beta_pt, t3, out=t3)
-    out = np.multiply(t1, t3, t1 if out is None else out)
+    np.divide(beta_pt, t4, out=t4)
+    out = np.multiply(t1, t4, t1 if out is None else out)
     return out
 
 

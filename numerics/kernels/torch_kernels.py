@@ -76,6 +76,25 @@ def _keep(where, *values):
     return [torch.where(where, v, torch.ones_like(v)) for v in values]
 
 
+def _maximum(x, y):
+    """The larger of two, with the gradient of the first where they are equal."""
+    x = x if isinstance(x, torch.Tensor) else torch.full_like(y, x)
+    y = y if isinstance(y, torch.Tensor) else torch.full_like(x, y)
+    return torch.where(x >= y, x, y)
+
+
+def _upper(x):
+    """The upper 26 bits of a double, with the gradient of the whole."""
+    whole = x.detach()
+    lost = (whole.view(torch.int64) & -(1 << 27)).view(torch.float64) - whole
+    return x + torch.where(torch.isinf(whole), 0.0, lost)
+
+
+def _known(a, b):
+    """a where it is a number, else b."""
+    return torch.where(torch.isnan(a), b, a)
+
+
 def _potential_large(beta, c_ft):
     t1 = 0.5 * beta
     return t1 * (1.3862943611198906 + torch.log(torch.abs(t1 / c_ft)) - 1.0) * torch.sign(beta)
@@ -223,31 +242,40 @@ def c_ft(beta_pt, c, lam, gamma):
 
 
 def _k_far(beta_pt, c, lam, gamma):
-    t1 = torch.hypot(beta_pt, c)
-    t2 = t1 + c
-    t3 = 1.0 + lam
-    t4 = t2 * t3 + (0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3))
-    return 4.0 * (t4 * t4)
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1 + t2
+    t5 = t4 + c
+    t6 = 1.0 + lam
+    t7 = t5 * t6 + (0.5 * (gamma * gamma) + (t5 * (lam - (t6 - 1.0)) + (c - (t5 - t4)) * t6))
+    return 4.0 * (t7 * t7)
 
 
 def _k(beta_pt, c, lam, gamma):
-    t1 = torch.hypot(beta_pt, c)
-    t2 = t1 + c
-    t3 = 1.0 + lam
-    t4 = t2 * t3
-    t5 = 0.5 * (gamma * gamma) + (t2 * (lam - (t3 - 1.0)) + (c - (t2 - t1)) * t3)
-    t6 = t4 + t5
-    t7 = t6 - t4
-    return 4.0 * (2.0 * t6 * (t4 - (t6 - t7) + (t5 - t7)) + t6 * t6)
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1 + t2
+    t5 = t4 + c
+    t6 = 1.0 + lam
+    t7 = t5 * t6
+    t8 = 0.5 * (gamma * gamma) + (t5 * (lam - (t6 - 1.0)) + (c - (t5 - t4)) * t6)
+    t9 = t7 + t8
+    t10 = t9 - t7
+    return 4.0 * (2.0 * t9 * (t7 - (t9 - t10) + (t8 - t10)) + t9 * t9)
 
 
 def k(beta_pt, c, lam, gamma):
     """The paper's k = 4 c_FT^2: k = (2 c (1 + lam) (1 + sqrt(1 + (beta_pt/c)^2)) + gamma^2)^2; lam is normalised, in [-1, 1]."""
     (beta_pt, c, lam, gamma,), dtype = _prepare(("beta_pt", "c", "lam", "gamma",), beta_pt, c, lam, gamma)
-    r1 = torch.hypot(beta_pt, c)
-    r2 = r1 + c
-    r3 = 1.0 + lam
-    ratio = torch.abs(r2 * r3 + (0.5 * (gamma * gamma) + (r2 * (lam - (r3 - 1.0)) + (c - (r2 - r1)) * r3))).detach()
+    r1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    r2 = _maximum(c, torch.abs(beta_pt))
+    r3 = r1 / r2
+    r4 = r3 / (1.0 + torch.sqrt(1.0 + r3 * r3)) * r1 + r2
+    r5 = r4 + c
+    r6 = 1.0 + lam
+    ratio = torch.abs(r5 * r6 + (0.5 * (gamma * gamma) + (r5 * (lam - (r6 - 1.0)) + (c - (r5 - r4)) * r6))).detach()
     far = ratio > 3.273390607896142e+150
     out = _k(*_keep(~(far), beta_pt, c, lam, gamma))
     out = torch.where(far, _k_far(*_keep(far, beta_pt, c, lam, gamma)), out)
@@ -256,8 +284,11 @@ def k(beta_pt, c, lam, gamma):
 
 
 def _sensitivity(beta_pt, c, lam, gamma):
-    t1 = torch.hypot(beta_pt, c)
-    return beta_pt / (c + 0.5 * (gamma * gamma) / (1.0 + lam) + t1) * (beta_pt / t1)
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1 + t2
+    return beta_pt / (c + 0.5 * (gamma * gamma) / (1.0 + lam) + t4) * (beta_pt / t4)
 
 
 def sensitivity(beta_pt, c, lam, gamma):
@@ -269,55 +300,186 @@ def sensitivity(beta_pt, c, lam, gamma):
 
 
 def _pretraining_dependence_large(beta, beta_pt, c, lam, gamma):
-    t1 = 1.0 + lam
-    t2 = 0.5 * (gamma * gamma)
-    t3 = torch.hypot(beta_pt, c)
-    t4 = t3 + c
-    t5 = torch.log(torch.abs(0.5 * beta / (t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1)))))
-    return -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (1.0 / (1.3862943611198906 + t5 - 1.0)))
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1
+    t5 = t4 + t2
+    t6 = t5 + c
+    t7 = 1.0 + lam
+    t8 = lam - (t7 - 1.0)
+    t9 = c - (t6 - t5)
+    t10 = 1.3862943611198906 + torch.log(torch.abs(0.5 * beta / (t6 * t7 + (0.5 * (gamma * gamma) + (t6 * t8 + t9 * t7)))))
+    t11 = t10 - 1.0
+    t12 = 1.0 / t5
+    t13 = _upper(beta_pt * t12)
+    t14 = _upper(gamma)
+    t15 = t14 * t14
+    t16 = 1.0 / t7
+    t17 = _upper(0.5 * t16 * t15)
+    t18 = _upper(t7)
+    t19 = (0.5 * ((gamma - t14) * (gamma + t14)) + (0.5 * t15 - t17 * t18 - (t8 + (t7 - t18)) * t17)) * t16
+    t20 = t19 + t17
+    t21 = t6 + t20
+    t22 = 1.0 / t21
+    t23 = _upper(beta_pt * t22)
+    t24 = t13 * t23
+    t25 = 1.0 / t11
+    t26 = _upper(1.0 * t25)
+    t27 = _upper(t11)
+    t28 = _upper(t5)
+    t29 = t4 - (t5 - t2)
+    t30 = t12 * (beta_pt - t13 * t28 - (t29 + (t5 - t28)) * t13)
+    t31 = _upper(t21)
+    t32 = t21 - t6
+    t33 = beta_pt - t23 * t31 - (t21 - t31 + (t19 - (t20 - t17) + (t9 + t29) + (t6 - (t21 - t32) + (t20 - t32)))) * t23
+    t34 = t30 * t23 + t33 * t22 * (t30 + t13)
+    t35 = _known(t24 * t26 + (t25 * (1.0 - t27 * t26 - (t11 - t27) * t26) * (t24 + t34) + t34 * t26), beta_pt / (t15 / t7 + t6) * t26)
+    return -t35
 
 
 def _pretraining_dependence_far(beta, beta_pt, c, lam, gamma):
-    t1 = 1.0 + lam
-    t2 = 0.5 * (gamma * gamma)
-    t3 = torch.hypot(beta_pt, c)
-    t4 = t3 + c
-    t5 = 1.3862943611198906 + torch.log(0.5 * torch.abs(beta)) - 1.0 - torch.log(torch.abs(t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1))))
-    return -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (1.0 / t5))
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1
+    t5 = t4 + t2
+    t6 = t5 + c
+    t7 = 1.0 + lam
+    t8 = lam - (t7 - 1.0)
+    t9 = c - (t6 - t5)
+    t10 = 1.3862943611198906 + torch.log(0.5 * torch.abs(beta)) - 1.0 - torch.log(torch.abs(t6 * t7 + (0.5 * (gamma * gamma) + (t6 * t8 + t9 * t7))))
+    t11 = 1.0 / t5
+    t12 = _upper(beta_pt * t11)
+    t13 = _upper(gamma)
+    t14 = t13 * t13
+    t15 = 1.0 / t7
+    t16 = _upper(0.5 * t15 * t14)
+    t17 = _upper(t7)
+    t18 = (0.5 * ((gamma - t13) * (gamma + t13)) + (0.5 * t14 - t16 * t17 - (t8 + (t7 - t17)) * t16)) * t15
+    t19 = t18 + t16
+    t20 = t6 + t19
+    t21 = 1.0 / t20
+    t22 = _upper(beta_pt * t21)
+    t23 = t12 * t22
+    t24 = 1.0 / t10
+    t25 = _upper(1.0 * t24)
+    t26 = _upper(t10)
+    t27 = _upper(t5)
+    t28 = t4 - (t5 - t2)
+    t29 = t11 * (beta_pt - t12 * t27 - (t28 + (t5 - t27)) * t12)
+    t30 = _upper(t20)
+    t31 = t20 - t6
+    t32 = beta_pt - t22 * t30 - (t20 - t30 + (t18 - (t19 - t16) + (t9 + t28) + (t6 - (t20 - t31) + (t19 - t31)))) * t22
+    t33 = t29 * t22 + t32 * t21 * (t29 + t12)
+    t34 = _known(t23 * t25 + (t24 * (1.0 - t26 * t25 - (t10 - t26) * t25) * (t23 + t33) + t33 * t25), beta_pt / (t14 / t7 + t6) * t25)
+    return -t34
 
 
 def _pretraining_dependence_near(beta, beta_pt, c, lam, gamma):
-    t1 = 1.0 + lam
-    t2 = 0.5 * (gamma * gamma)
-    t3 = torch.hypot(beta_pt, c)
-    t4 = t3 + c
-    t5 = 0.5 * beta / (t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1)))
-    t6 = t5 * t5
-    t7 = (1.0 + t6 * (-1.0 + t6 * (2.0 + t6 * (-5.0 + t6 * (14.0 + t6 * (-42.0 + t6 * (132.0 + t6 * (-429.0 + t6 * (1430.0 + t6 * (-4862.0))))))))))
-    t8 = (1.0 + t6 * (-0.3333333333333333 + t6 * (0.4 + t6 * (-0.7142857142857143 + t6 * (1.5555555555555556 + t6 * (-3.8181818181818183 + t6 * (10.153846153846153 + t6 * (-28.6 + t6 * (84.11764705882354 + t6 * (-255.89473684210526))))))))))
-    return -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (t7 / t8))
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1
+    t5 = t4 + t2
+    t6 = t5 + c
+    t7 = 1.0 + lam
+    t8 = lam - (t7 - 1.0)
+    t9 = c - (t6 - t5)
+    t10 = 0.5 * beta / (t6 * t7 + (0.5 * (gamma * gamma) + (t6 * t8 + t9 * t7)))
+    t11 = t10 * t10
+    t12 = (1.0 + t11 * (-1.0 + t11 * (2.0 + t11 * (-5.0 + t11 * (14.0 + t11 * (-42.0 + t11 * (132.0 + t11 * (-429.0 + t11 * (1430.0 + t11 * (-4862.0))))))))))
+    t13 = (1.0 + t11 * (-0.3333333333333333 + t11 * (0.4 + t11 * (-0.7142857142857143 + t11 * (1.5555555555555556 + t11 * (-3.8181818181818183 + t11 * (10.153846153846153 + t11 * (-28.6 + t11 * (84.11764705882354 + t11 * (-255.89473684210526))))))))))
+    t14 = 1.0 / t5
+    t15 = _upper(beta_pt * t14)
+    t16 = _upper(gamma)
+    t17 = t16 * t16
+    t18 = 1.0 / t7
+    t19 = _upper(0.5 * t18 * t17)
+    t20 = _upper(t7)
+    t21 = (0.5 * ((gamma - t16) * (gamma + t16)) + (0.5 * t17 - t19 * t20 - (t8 + (t7 - t20)) * t19)) * t18
+    t22 = t21 + t19
+    t23 = t6 + t22
+    t24 = 1.0 / t23
+    t25 = _upper(beta_pt * t24)
+    t26 = t15 * t25
+    t27 = 1.0 / t13
+    t28 = _upper(t12 * t27)
+    t29 = _upper(t13)
+    t30 = _upper(t5)
+    t31 = t4 - (t5 - t2)
+    t32 = t14 * (beta_pt - t15 * t30 - (t31 + (t5 - t30)) * t15)
+    t33 = _upper(t23)
+    t34 = t23 - t6
+    t35 = beta_pt - t25 * t33 - (t23 - t33 + (t21 - (t22 - t19) + (t9 + t31) + (t6 - (t23 - t34) + (t22 - t34)))) * t25
+    t36 = t32 * t25 + t35 * t24 * (t32 + t15)
+    t37 = _known(t26 * t28 + (t27 * (t12 - t29 * t28 - (t13 - t29) * t28) * (t26 + t36) + t36 * t28), beta_pt / (t17 / t7 + t6) * t28)
+    return -t37
 
 
 def _pretraining_dependence(beta, beta_pt, c, lam, gamma):
-    t1 = 1.0 + lam
-    t2 = 0.5 * (gamma * gamma)
-    t3 = torch.hypot(beta_pt, c)
-    t4 = t3 + c
-    t5 = 0.5 * beta / (t4 * t1 + (t2 + (t4 * (lam - (t1 - 1.0)) + (c - (t4 - t3)) * t1)))
-    t6 = t5 / (0.5 + torch.sqrt(0.25 + t5 * t5))
-    t7 = t6 * t6
-    t8 = (-0.16666666666666666 + t7 * (-0.09166666666666667 + t7 * (-0.005753968253968046 + t7 * (-0.00015156525573358732 + t7 * (-2.2296376397666326e-06 + t7 * (-2.103736136344641e-08 + t7 * (-1.3839721166499103e-10 + t7 * (-6.820387134525197e-13))))))))
-    return -(beta_pt / (c + t2 / t1 + t3) * (beta_pt / t3) * (t6 / torch.asinh(t5 + t5 * (t8 * t7))))
+    t1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    t2 = _maximum(c, torch.abs(beta_pt))
+    t3 = t1 / t2
+    t4 = t3 / (1.0 + torch.sqrt(1.0 + t3 * t3)) * t1
+    t5 = t4 + t2
+    t6 = t5 + c
+    t7 = 1.0 + lam
+    t8 = lam - (t7 - 1.0)
+    t9 = c - (t6 - t5)
+    t10 = 0.5 * beta / (t6 * t7 + (0.5 * (gamma * gamma) + (t6 * t8 + t9 * t7)))
+    t11 = 2.0 * t10
+    t12 = _maximum(-1.0, -_maximum(-(1.0), -(t11)))
+    t13 = _maximum(1.0, torch.abs(t11))
+    t14 = t12 / t13
+    t15 = t14 / (1.0 + torch.sqrt(1.0 + t14 * t14)) * t12
+    t16 = 1.0 + t13
+    t17 = t15 + t16
+    t18 = 1.0 / t17
+    t19 = _upper(t11 * t18)
+    t20 = _upper(t17)
+    t21 = t18 * (t11 - t19 * t20 - (1.0 - (t16 - t13) + (t15 - (t17 - t16)) + (t17 - t20)) * t19) + t19
+    t22 = t21 * t21
+    t23 = (-0.16666666666666666 + t22 * (-0.09166666666666667 + t22 * (-0.005753968253968046 + t22 * (-0.00015156525573358732 + t22 * (-2.2296376397666326e-06 + t22 * (-2.103736136344641e-08 + t22 * (-1.3839721166499103e-10 + t22 * (-6.820387134525197e-13))))))))
+    t24 = torch.asinh(t10 + t10 * (t23 * t22))
+    t25 = 1.0 / t5
+    t26 = _upper(beta_pt * t25)
+    t27 = _upper(gamma)
+    t28 = t27 * t27
+    t29 = 1.0 / t7
+    t30 = _upper(0.5 * t29 * t28)
+    t31 = _upper(t7)
+    t32 = (0.5 * ((gamma - t27) * (gamma + t27)) + (0.5 * t28 - t30 * t31 - (t8 + (t7 - t31)) * t30)) * t29
+    t33 = t32 + t30
+    t34 = t6 + t33
+    t35 = 1.0 / t34
+    t36 = _upper(beta_pt * t35)
+    t37 = t26 * t36
+    t38 = 1.0 / t24
+    t39 = _upper(t21 * t38)
+    t40 = _upper(t24)
+    t41 = _upper(t5)
+    t42 = t4 - (t5 - t2)
+    t43 = t25 * (beta_pt - t26 * t41 - (t42 + (t5 - t41)) * t26)
+    t44 = _upper(t34)
+    t45 = t34 - t6
+    t46 = beta_pt - t36 * t44 - (t34 - t44 + (t32 - (t33 - t30) + (t9 + t42) + (t6 - (t34 - t45) + (t33 - t45)))) * t36
+    t47 = t43 * t36 + t46 * t35 * (t43 + t26)
+    t48 = _known(t37 * t39 + (t38 * (t21 - t40 * t39 - (t24 - t40) * t39) * (t37 + t47) + t47 * t39), beta_pt / (t28 / t7 + t6) * t39)
+    return -t48
 
 
 def pretraining_dependence(beta, beta_pt, c, lam, gamma):
     """PD = d log q / d log |beta_PT|: PD = (1 - l-order) S, between -1 and 0."""
     (beta, beta_pt, c, lam, gamma,), dtype = _prepare(("beta", "beta_pt", "c", "lam", "gamma",), beta, beta_pt, c, lam, gamma)
-    r1 = torch.hypot(beta_pt, c)
-    r2 = r1 + c
-    r3 = 1.0 + lam
-    r4 = 0.5 * beta / (r2 * r3 + (0.5 * (gamma * gamma) + (r2 * (lam - (r3 - 1.0)) + (c - (r2 - r1)) * r3)))
-    ratio = torch.abs(r4).detach()
+    r1 = _maximum(-c, -_maximum(-(beta_pt), -(c)))
+    r2 = _maximum(c, torch.abs(beta_pt))
+    r3 = r1 / r2
+    r4 = r3 / (1.0 + torch.sqrt(1.0 + r3 * r3)) * r1 + r2
+    r5 = r4 + c
+    r6 = 1.0 + lam
+    r7 = 0.5 * beta / (r5 * r6 + (0.5 * (gamma * gamma) + (r5 * (lam - (r6 - 1.0)) + (c - (r5 - r4)) * r6)))
+    ratio = torch.abs(r7).detach()
     large = ratio > 1.2676506002282294e+30
     far = ratio > 1.0715086071862673e+301
     near = ratio < 0.0625
@@ -337,12 +499,6 @@ def _state(u, c_ft):
     return 2.0 * (torch.cosh(t1) * t3), c_ft + 2.0 * (t2 * t3)
 
 
-def _upper_half(x):
-    """The upper 26 bits of a double (Veltkamp)."""
-    far = 134217729.0 * x
-    return far - (far - x)
-
-
 def _solve(z, g, c_ft):
     """xhat to the last digits, without a graph: Newton from above, the last correction carried beside the root."""
     size, half = torch.abs(z), 0.5 * g
@@ -350,9 +506,9 @@ def _solve(z, g, c_ft):
     for _ in range(12):
         position, slope = _state(u, c_ft)
         u = u - (position + half * u - size) / (slope + half)
-    u = _upper_half(u)
+    u = _upper(u)
     position, slope = _state(u, c_ft)
-    high = _upper_half(half)
+    high = _upper(half)
     left = size - high * u - (half - high) * u - position
     delta = left / (slope + half)
     for _ in range(2):

@@ -8,8 +8,9 @@ import pytest
 import sympy as sp
 
 from numerics.codegen import kernel, names
+from numerics.codegen.exact_nodes import DependenceProduct, ExactCore, ExactHypot, ExactTanhHalf, WholeCore, WholeTanh
 from numerics.codegen.formulas import FORMULAS
-from numerics.codegen.nodes import ExactHypot, Rounded, hypot
+from numerics.codegen.nodes import Rounded, Upper, hypot
 from numerics.codegen.passes import Stage, compile_expression
 from numerics.codegen.ratio_nodes import AsinhRatio, PotentialCore, TanhHalf, core_coefficients
 from numerics.codegen.recheck import defined
@@ -83,7 +84,9 @@ def test_every_rule_says_why():
 
 NODES = [
     TanhHalf(x), PotentialCore(x), AsinhRatio(x), hypot(x, c), ExactHypot(x, c), ScaledSinh(c, x), ScaledCosh(c, x),
-    ScaledSum(lam, c, h, gamma), SquaredScaledSum(lam, c, h, gamma), Rounded(x), Polynomial(x, 1, sp.Rational(1, 3), 2),
+    ScaledSum(lam, c, h, gamma), SquaredScaledSum(lam, c, h, gamma), Rounded(x), Upper(x),
+    DependenceProduct(x, c, lam, gamma, h, c), ExactTanhHalf(x), ExactCore(x), WholeTanh(x), WholeCore(x),
+    Polynomial(x, 1, sp.Rational(1, 3), 2),
 ]  # fmt: skip
 
 
