@@ -118,7 +118,7 @@ ROWS = (
         implicit=True, special=(((0.0, 2.0, 1.0), 0.5), ((3.0, 0.0, 1.0), 1.0)), doc="1/(1 + g q''(xhat)), between 0 and 1.",
     ),
     Formula(
-        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 6.0,
+        "prox_derivative_g", "d prox / d g", ("scalar_channel", "stationarity"), PROX, ("c_ft",), 4.5,
         implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="-q'(xhat)/(1 + g q''(xhat)).",
     ),
     Formula(
@@ -126,7 +126,7 @@ ROWS = (
         implicit=True, special=(((0.0, 2.0, 1.0), 0.0),), doc="(g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2).",
     ),
     Formula(
-        "moreau_envelope", "the Moreau envelope of q", ("scalar_channel", "moreau_envelope"), PROX, ("c_ft",), 12.0,
+        "moreau_envelope", "the Moreau envelope of q", ("scalar_channel", "moreau_envelope"), PROX, ("c_ft",),
         implicit=True, special=(((0.0, 1.0, 1.0), 0.0),),
         doc="min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat).",
     ),

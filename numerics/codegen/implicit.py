@@ -1,12 +1,13 @@
-"""Kernels that are functions of a root: what each is worth in terms of xhat, and the two functions of the solver."""
+"""Kernels that are functions of a root: what each is worth there, and the functions of the solver."""
 
 from __future__ import annotations
 
 import sympy as sp
 
 from numerics.codegen.nodes import Rounded
+from numerics.codegen.recheck import defined
 
-__all__ = ["expression", "state"]
+__all__ = ["at_root", "conjugate", "expression", "state"]
 
 
 def expression(name: str) -> sp.Expr:
@@ -29,6 +30,49 @@ def expression(name: str) -> sp.Expr:
         "prox_derivative_c_ft": Rounded(x / h) / (c_ft / h - x / (sp.diff(z, c_ft) * h)),
         "moreau_envelope": results["moreau_envelope"],
     }[name]
+
+
+def at_root(name: str) -> tuple[sp.Expr | None, dict[sp.Symbol, str]]:
+    """The kernel `name` in terms of xhat and u = asinh(xhat/c_ft), and its arguments' names; None if u is not in it.
+
+    The solver knows u to about an ulp, so that no asinh has to be taken of a root that was rounded.  (The envelope is
+    the dual's maximum instead, `conjugate`.)
+    """
+    from derivations.symbols import c_ft, g, u, x
+
+    given = expression(name)
+    form = given.subs(sp.asinh(x / c_ft), u) if name == "prox_derivative_g" and given.has(sp.asinh) else None
+    return form, {x: "x", u: "u", g: "g", c_ft: "c_ft"}
+
+
+def far(name: str) -> tuple[sp.Expr, sp.Expr]:
+    """g q''(xhat), and what `at_root(name)` is worth where that is huge, as a product that does not vanish early."""
+    from derivations.symbols import c_ft, g, u, x
+
+    curvature = sp.sqrt(c_ft**2 + x**2)
+    return {"prox_derivative_g": (g / curvature, -Rounded(u * curvature) / g)}[name]
+
+
+def conjugate() -> sp.Expr:
+    """c sinh(u/2)^2, for which the envelope is the maximum over u of (u/2)(z - g u/4) - c sinh(u/2)^2 (duality).
+
+    Checked at 50 digits: with z = z(u) + rest this is the derivation's envelope at u plus rest u/2.  Raises
+    ArithmeticError if it is not.
+    """
+    from derivations.channel import channel_z, moreau_envelope_stable
+    from derivations.symbols import c_ft, g, start, u
+
+    rest = sp.Symbol("rest", real=True)
+    form = Rounded(c_ft * sp.sinh(u / 2)) * sp.sinh(u / 2)
+    z = channel_z(u).subs(start, 0) + rest
+    dual = u / 2 * (z - g * u / 4) - defined(form)
+    exact = moreau_envelope_stable(u) + rest * u / 2
+    for number in range(1, 9):
+        at = {u: sp.Rational(number, 3), g: sp.Rational(5, number + 1), c_ft: sp.Rational(number, 7), rest: number - 4}
+        mine, true = (e.subs(at).evalf(60) for e in (dual, exact))
+        if abs(mine - true) > abs(true) * sp.Float(10) ** -50:
+            raise ArithmeticError(f"the dual of the envelope differs from its derivation at {at}: {mine}, {true}")
+    return form
 
 
 def state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:

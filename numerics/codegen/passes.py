@@ -63,6 +63,7 @@ class Trace:
     `smooth_regions` are wider, for backends that differentiate: a form is left where its derivative would lose
     digits, not
     only where its value would.
+    `at_root`, for a kernel of the proximal map: its form where the solver gives u as well as xhat.
     """
 
     arguments: dict[sp.Symbol, str]
@@ -72,6 +73,7 @@ class Trace:
     smooth_regions: tuple[Region, ...] = ()
     from_registry: bool = False
     array_form: Stage | None = None
+    at_root: Trace | None = None
 
     def add(self, name: str, reason: str, expression: sp.Expr) -> sp.Expr:
         self.stages.append(Stage(name, reason, expression))
@@ -98,12 +100,13 @@ class Trace:
 
         Raises ArithmeticError naming the pass that changed the value.
         """
-        return check_trace(self, count, digits)
+        return check_trace(self, count, digits) + (self.at_root.check(count, digits) if self.at_root else 0)
 
     def __str__(self) -> str:
         rows = [f"{i}. {stage}" for i, stage in enumerate(self.stages, 1)]
         rows += [f"   on whole arrays (NumPy), {self.array_form}"] if self.array_form else []
         rows += [f"   where |{r.x}| {r.relation} {decimal(r.bound)}: {r.expression}" for r in self.regions]
+        rows += ["   where the root is known (NumPy, torch and C):", str(self.at_root)] if self.at_root else []
         return "\n".join(rows)
 
 
@@ -145,7 +148,16 @@ def compile_formula(row: Formula) -> Trace:
         if used:
             trace.add("stable form", "rules: " + ", ".join(used), stable)
         return trace
-    return _optimise(trace, row.exact_roots)
+    _optimise(trace, row.exact_roots)
+    if row.implicit:
+        form, arguments = implicit.at_root(row.name)
+        if form is not None:
+            trace.at_root = Trace(arguments)
+            trace.at_root.add("source", "the solver's own u", rewrite(form, ROOTS))
+            ratio, far = (rewrite(e, ROOTS) for e in implicit.far(row.name))
+            region = Region("far", ratio, ">", sp.Integer(2) ** 1000, far, fixed=True)
+            trace.at_root.regions = trace.at_root.smooth_regions = (region,)
+    return trace
 
 
 def compile_expression(expression: sp.Expr, arguments: dict[sp.Symbol, str]) -> Trace:

@@ -161,11 +161,12 @@ OF_THE_SOLVER = {"prox": "solve", "moreau_envelope": "envelope"}
 
 
 def print_root_core(name: str, trace: Trace) -> str:
-    """The core of a kernel that is a function of the root: solve, then the expression in x."""
+    """The core of a kernel that is a function of the root: solve, then what it is worth there."""
     if name in OF_THE_SOLVER:
         return f"def _core(z, g, c_ft, out=None):\n    return {OF_THE_SOLVER[name]}(z, g, c_ft)"
-    inner = print_core(trace).replace("_core(", "_value(")
-    return f"{inner}\n\n\ndef _core(z, g, c_ft, out=None):\n    return _value(solve(z, g, c_ft), g, c_ft, out)"
+    inner = print_core(trace.at_root or trace).replace("_core(", "_value(")
+    value = "*solve_both(z, g, c_ft)" if trace.at_root else "solve(z, g, c_ft)"
+    return f"{inner}\n\n\ndef _core(z, g, c_ft, out=None):\n    return _value({value}, g, c_ft, out)"
 
 
 def print_body(row: Formula, trace: Trace) -> str:
@@ -203,7 +204,7 @@ def print_module(row: Formula, trace: Trace, header: str) -> str:
     numpy = "import numpy as np\n" if "np." in body else ""
     special = "from scipy import special\n" if "special." in body else ""
     gap = "\n" if numpy or special else ""
-    solver = OF_THE_SOLVER.get(row.name, "solve")
+    solver = OF_THE_SOLVER.get(row.name, "solve_both" if trace.at_root else "solve")
     root = f"\nfrom numerics.kernels._prox import {solver}" if row.implicit else ""
     imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}{root}"
     before = "\n\n" if body.startswith("K") else "\n\n\n"

@@ -9,16 +9,12 @@ envelope come from `derivations`.
 
 from __future__ import annotations
 
-import sympy as sp
-
-from numerics.codegen.implicit import state
-from numerics.codegen.nodes import Rounded
+from numerics.codegen.implicit import conjugate, state
 from numerics.codegen.print_numpy import NUMPY, RESERVED
 from numerics.codegen.program import lower
-from numerics.codegen.recheck import defined
 from numerics.codegen.text import statements
 
-__all__ = ["conjugate", "print_solver"]
+__all__ = ["print_solver"]
 
 
 def print_solver() -> str:
@@ -32,28 +28,6 @@ def print_solver() -> str:
     worth = "\n".join(f"    {line}" for line in [*lines, f"return {value}"])
     text = SOLVER.replace("@STATE@", f"def _state(u, c_ft):\n{body}")
     return text.replace("@CONJUGATE@", f"def _conjugate(u, c_ft):\n{worth}")
-
-
-def conjugate() -> sp.Expr:
-    """c sinh(u/2)^2, for which the envelope is the maximum over u of (u/2)(z - g u/4) - c sinh(u/2)^2 (duality).
-
-    Checked at 50 digits: with z = z(u) + rest this is the derivation's envelope at u plus rest u/2.  Raises
-    ArithmeticError if it is not.
-    """
-    from derivations.channel import channel_z, moreau_envelope_stable
-    from derivations.symbols import c_ft, g, start, u
-
-    rest = sp.Symbol("rest", real=True)
-    form = Rounded(c_ft * sp.sinh(u / 2)) * sp.sinh(u / 2)
-    z = channel_z(u).subs(start, 0) + rest
-    dual = u / 2 * (z - g * u / 4) - defined(form)
-    exact = moreau_envelope_stable(u) + rest * u / 2
-    for number in range(1, 9):
-        at = {u: sp.Rational(number, 3), g: sp.Rational(5, number + 1), c_ft: sp.Rational(number, 7), rest: number - 4}
-        mine, true = (e.subs(at).evalf(60) for e in (dual, exact))
-        if abs(mine - true) > abs(true) * sp.Float(10) ** -50:
-            raise ArithmeticError(f"the dual of the envelope differs from its derivation at {at}: {mine}, {true}")
-    return form
 
 
 SOLVER = '''"""The root of c_ft sinh(u) + (g/2) u = z, for the kernels of the proximal map.
@@ -81,7 +55,7 @@ HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
 def _linear(size, g, c_ft):
     total = c_ft + 0.5 * g
     share = c_ft / total
-    return np.where(share > 1e-290, size * share, size / total * c_ft)
+    return np.where(share > 1e-290, size * share, size * c_ft / total)
 
 
 def steps(size, g, c_ft):
@@ -152,15 +126,29 @@ def _bend(delta, position, slope):
     return square
 
 
-def solve(z, g, c_ft):
-    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
-    size, u, position, slope, _, delta = _root(z, g, c_ft)
+def _position(z, g, c_ft, root):
+    """xhat, c_ft sinh(u) at the root."""
+    size, u, position, slope, _, delta = root
     out = _bend(delta, position, slope)
     out += slope * delta
     out += position
     out = patch(out, (u < SMALL) | (g == 0.0), _linear, size, g, c_ft)
     out = patch(out, np.isinf(size), lambda x: x, size)
     return np.copysign(out, z)
+
+
+def solve(z, g, c_ft):
+    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
+    return _position(z, g, c_ft, _root(z, g, c_ft))
+
+
+def solve_both(z, g, c_ft):
+    """(xhat, u) with c_ft sinh(u) = xhat."""
+    size, u, _, _, _, delta = root = _root(z, g, c_ft)
+    u += delta
+    u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
+    u = patch(u, np.isinf(size), lambda x: x, size)
+    return _position(z, g, c_ft, root), np.copysign(u, z)
 
 
 def _envelope_linear(size, g, c_ft):

@@ -27,7 +27,7 @@ def _state(u, c_ft):
 def _linear(size, g, c_ft):
     total = c_ft + 0.5 * g
     share = c_ft / total
-    return np.where(share > 1e-290, size * share, size / total * c_ft)
+    return np.where(share > 1e-290, size * share, size * c_ft / total)
 
 
 def steps(size, g, c_ft):
@@ -98,15 +98,29 @@ def _bend(delta, position, slope):
     return square
 
 
-def solve(z, g, c_ft):
-    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
-    size, u, position, slope, _, delta = _root(z, g, c_ft)
+def _position(z, g, c_ft, root):
+    """xhat, c_ft sinh(u) at the root."""
+    size, u, position, slope, _, delta = root
     out = _bend(delta, position, slope)
     out += slope * delta
     out += position
     out = patch(out, (u < SMALL) | (g == 0.0), _linear, size, g, c_ft)
     out = patch(out, np.isinf(size), lambda x: x, size)
     return np.copysign(out, z)
+
+
+def solve(z, g, c_ft):
+    """xhat, the root's c_ft sinh(u); float64 arrays in and out."""
+    return _position(z, g, c_ft, _root(z, g, c_ft))
+
+
+def solve_both(z, g, c_ft):
+    """(xhat, u) with c_ft sinh(u) = xhat."""
+    size, u, _, _, _, delta = root = _root(z, g, c_ft)
+    u += delta
+    u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
+    u = patch(u, np.isinf(size), lambda x: x, size)
+    return _position(z, g, c_ft, root), np.copysign(u, z)
 
 
 def _envelope_linear(size, g, c_ft):

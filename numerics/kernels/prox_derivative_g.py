@@ -5,7 +5,7 @@
 Formula:   -asinh(x/c_ft)/(2*(1 + g/(2*c_ft*sqrt(1 + x**2/c_ft**2))))
 Computed:  -AsinhRatio(x/c_ft)/(2*(g/(2*hypot(c_ft, x)) + 1))
 Source:    derivations.scalar_channel, result stationarity
-Accuracy:  error <= 6 ulp in float64 and float32 wherever the true result is normal; largest measured 4.0 ulp over
+Accuracy:  error <= 4.5 ulp in float64 and float32 wherever the true result is normal; largest measured 3.6 ulp over
            90079 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
@@ -13,35 +13,34 @@ Generator: numerics.codegen 1, backend numpy
 import numpy as np
 
 from numerics.kernels._elementwise import beyond, constant, elementwise, hypot, patch
-from numerics.kernels._prox import solve
+from numerics.kernels._prox import solve_both
 
 K0_5 = constant(0.5)
 K1_0 = constant(1.0)
 
 
-def _far(x, g, c_ft):
-    t1 = 0.5 * (0.6931471805599453 + np.log(np.abs(x)) - np.log(c_ft)) * np.sign(x) / (1.0 + 0.5 * g / hypot(c_ft, x))
-    return -t1
+def _far(x, u, g, c_ft):
+    return -(u * hypot(c_ft, x) / g)
 
 
-def _value(x, g, c_ft, out=None):
-    t1 = x / c_ft
-    t2 = np.arcsinh(t1)
-    t3 = hypot(c_ft, x)
-    t4 = K0_5 * g
-    t4 /= t3
-    t4 += K1_0
-    t2 *= K0_5
-    t2 /= t4
-    out = np.negative(t2, t2 if out is None else out)
+def _value(x, u, g, c_ft, out=None):
+    t1 = hypot(c_ft, x)
+    t2 = K0_5 * g
+    t2 /= t1
+    t2 += K1_0
+    t3 = K0_5 * u
+    t3 /= t2
+    np.negative(t3, out=t3)
+    np.divide(g, t1, out=t1)
+    out = t3
     size = t1
-    if beyond(size, 3.273390607896142e+150):
-        out = patch(out, np.abs(size) > 3.273390607896142e+150, _far, x, g, c_ft)
+    if beyond(size, 1.0715086071862673e+301):
+        out = patch(out, np.abs(size) > 1.0715086071862673e+301, _far, x, u, g, c_ft)
     return out
 
 
 def _core(z, g, c_ft, out=None):
-    return _value(solve(z, g, c_ft), g, c_ft, out)
+    return _value(*solve_both(z, g, c_ft), g, c_ft, out)
 
 
 def prox_derivative_g(z, g, c_ft):

@@ -499,28 +499,41 @@ def _state(u, c_ft):
     return 2.0 * (torch.cosh(t1) * t3), c_ft + 2.0 * (t2 * t3)
 
 
-def _solve(z, g, c_ft):
-    """xhat to the last digits, without a graph: Newton from above, the last correction carried beside the root."""
-    size, half = torch.abs(z), 0.5 * g
+def _newton(size, g, c_ft):
+    """(u, c_ft sinh(u), c_ft cosh(u), rest, delta) as in `print_prox`: u has 26 bits, the root is u + delta."""
+    half = 0.5 * g
     u = torch.minimum(2.0 * potential_derivative(size, c_ft), size / (c_ft + half))
     for _ in range(12):
         position, slope = _state(u, c_ft)
         u = u - (position + half * u - size) / (slope + half)
     u = _upper(u)
     position, slope = _state(u, c_ft)
+    far = u > 700.0
+    usual = torch.where(far, 1.0, u)
+    position = torch.where(far, position, c_ft * torch.sinh(usual))
+    slope = torch.where(far, slope, c_ft * torch.cosh(usual))
     high = _upper(half)
-    left = size - high * u - (half - high) * u - position
-    delta = left / (slope + half)
+    rest = size - high * u - (half - high) * u - position
+    delta = rest / (slope + half)
     for _ in range(2):
         square = delta * delta
-        delta = (left - position * (0.5 * square) - slope * (delta * square / 6.0)) / (slope + half)
+        delta = (rest - position * (0.5 * square) - slope * (delta * square / 6.0)) / (slope + half)
+    return u, position, slope, rest, delta
+
+
+def _solve(z, g, c_ft):
+    """(xhat, u) to the last digits, c_ft sinh(u) = xhat, without a graph: the last correction is carried beside u."""
+    size, half = torch.abs(z), 0.5 * g
+    node, position, slope, _, delta = _newton(size, g, c_ft)
     square = delta * delta
     out = position + (position * (0.5 * square) + slope * (delta + delta * square / 6.0))
     share = c_ft / (c_ft + half)
-    linear = torch.where(share > 1e-290, size * share, size / (c_ft + half) * c_ft)
-    out = torch.where((u < 1e-8) | (half == 0.0), linear, out)
-    out = torch.where(torch.isinf(size), size, out)
-    return torch.copysign(out, z)
+    linear = torch.where(share > 1e-290, size * share, size * c_ft / (c_ft + half))
+    small = node < 1e-8
+    out = torch.where(small | (half == 0.0), linear, out)
+    u = torch.where(small, size / (c_ft + half), node + delta)
+    out, u = (torch.where(torch.isinf(size), size, v) for v in (out, u))
+    return torch.copysign(out, z), torch.copysign(u, z)
 
 
 def _step(x, z, g, c_ft):
@@ -528,12 +541,18 @@ def _step(x, z, g, c_ft):
     return x - (x + t1 * torch.asinh(x / c_ft) - z) / (1.0 + t1 / torch.hypot(c_ft, x))
 
 
-def _root(z, g, c_ft):
-    x = _solve(z.detach(), g.detach(), c_ft.detach())
+def _attached(x, z, g, c_ft):
+    """The root with its graph: two Newton steps that start on it."""
     fine = torch.abs(x) < 1e150 * c_ft  # beyond, the graph ends here: the ratio's square overflows
     safe, *others = _keep(fine, x, z, g, c_ft)
     moved = _step(_step(safe, *others), *others)
     return x + torch.where(fine, moved - moved.detach(), 0.0)
+
+
+def _pinned(value, graph):
+    """The value, with the gradient of the graph."""
+    moved = graph - graph.detach()
+    return value + torch.where(torch.isfinite(moved), moved, 0.0)
 
 
 def _prox(x, g, c_ft):
@@ -543,7 +562,8 @@ def _prox(x, g, c_ft):
 def prox(z, g, c_ft):
     """The proximal map of q: xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g >= 0."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
-    x = _root(z, g, c_ft)
+    solved = _solve(z.detach(), g.detach(), c_ft.detach())
+    x = _attached(solved[0], z, g, c_ft)
     out = _prox(x, g, c_ft)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
@@ -556,7 +576,8 @@ def _prox_derivative_z(x, g, c_ft):
 def prox_derivative_z(z, g, c_ft):
     """D prox / d z: 1/(1 + g q''(xhat)), between 0 and 1."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
-    x = _root(z, g, c_ft)
+    solved = _solve(z.detach(), g.detach(), c_ft.detach())
+    x = _attached(solved[0], z, g, c_ft)
     out = _prox_derivative_z(x, g, c_ft)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
@@ -576,10 +597,27 @@ def _prox_derivative_g(x, g, c_ft):
     return -(0.5 * torch.asinh(x / c_ft) / (1.0 + 0.5 * g / torch.hypot(c_ft, x)))
 
 
+def _prox_derivative_g_at_far(x, u, g, c_ft):
+    return -(u * torch.hypot(c_ft, x) / g)
+
+
+def _prox_derivative_g_at(x, u, g, c_ft):
+    return -(0.5 * u / (1.0 + 0.5 * g / torch.hypot(c_ft, x)))
+
+
+def _prox_derivative_g_at_root(x, u, g, c_ft):
+    ratio = torch.abs(g / torch.hypot(c_ft, x)).detach()
+    far = ratio > 1.0715086071862673e+301
+    out = _prox_derivative_g_at(*_keep(~(far), x, u, g, c_ft))
+    out = torch.where(far, _prox_derivative_g_at_far(*_keep(far, x, u, g, c_ft)), out)
+    return out
+
+
 def prox_derivative_g(z, g, c_ft):
     """D prox / d g: -q'(xhat)/(1 + g q''(xhat))."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
-    x = _root(z, g, c_ft)
+    solved = _solve(z.detach(), g.detach(), c_ft.detach())
+    x = _attached(solved[0], z, g, c_ft)
     ratio = torch.abs(x / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
     far = ratio > 1.0715086071862673e+301
@@ -587,6 +625,7 @@ def prox_derivative_g(z, g, c_ft):
     out = _prox_derivative_g(*_keep(~(large | far), x, g, c_ft))
     out = torch.where(large, _prox_derivative_g_large(*_keep(large, x, g, c_ft)), out)
     out = torch.where(far, _prox_derivative_g_far(*_keep(far, x, g, c_ft)), out)
+    out = _pinned(_prox_derivative_g_at_root(*solved, g.detach(), c_ft.detach()), out)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
 
@@ -599,7 +638,8 @@ def _prox_derivative_c_ft(x, g, c_ft):
 def prox_derivative_c_ft(z, g, c_ft):
     """D prox / d c_ft: (g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2)."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
-    x = _root(z, g, c_ft)
+    solved = _solve(z.detach(), g.detach(), c_ft.detach())
+    x = _attached(solved[0], z, g, c_ft)
     out = _prox_derivative_c_ft(x, g, c_ft)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
@@ -632,10 +672,25 @@ def _moreau_envelope(x, g, c_ft):
     return t1 * torch.asinh(t2 + t2 * (t5 * t4)) + 0.125 * t6 * (g * t6)
 
 
+def _envelope(z, g, c_ft):
+    """The maximum over u of (u/2)(z - g u/4) - c_ft sinh(u/2)^2, as in `print_prox`."""
+    size = torch.abs(z)
+    u, position, _, rest, delta = _newton(size, g, c_ft)
+    quarter, turn = 0.25 * g, 0.5 * u
+    pull, high = _upper(size - quarter * u), _upper(quarter)
+    low = (size - pull - high * u - (quarter - high) * u) * turn
+    low = low + (0.25 * rest + position * (delta * delta / 24.0)) * delta
+    t1 = torch.sinh(0.5 * u)
+    out = pull * turn - (t1 * (c_ft * t1)) + low
+    out = torch.where(u < 1e-8, size * (size / (4.0 * c_ft + 2.0 * g)), out)
+    return torch.where(torch.isinf(size), size, out)
+
+
 def moreau_envelope(z, g, c_ft):
     """The Moreau envelope of q: min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat)."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
-    x = _root(z, g, c_ft)
+    solved = _solve(z.detach(), g.detach(), c_ft.detach())
+    x = _attached(solved[0], z, g, c_ft)
     ratio = torch.abs(x / c_ft).detach()
     large = ratio > 1.2676506002282294e+30
     far = ratio > 1.0715086071862673e+301
@@ -643,6 +698,7 @@ def moreau_envelope(z, g, c_ft):
     out = _moreau_envelope(*_keep(~(large | far), x, g, c_ft))
     out = torch.where(large, _moreau_envelope_large(*_keep(large, x, g, c_ft)), out)
     out = torch.where(far, _moreau_envelope_far(*_keep(far, x, g, c_ft)), out)
+    out = _pinned(_envelope(z.detach(), g.detach(), c_ft.detach()), out)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
 

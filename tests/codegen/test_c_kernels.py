@@ -87,7 +87,8 @@ def test_the_compiler_may_be_a_command_with_options(monkeypatch):
 def test_the_source_has_no_dependency_and_the_header_is_plain(tmp_path):
     text, header = source(ON_C, "c"), c_header(ON_C)
     assert sorted(line for line in text.splitlines() if line.startswith("#include")) == [
-        '#include "ptft_kernels.h"', "#include <math.h>", "#include <stddef.h>", "#include <stdint.h>", "#include <string.h>",
+        '#include "ptft_kernels.h"', "#include <math.h>", "#include <stddef.h>", "#include <stdint.h>",
+        "#include <string.h>",
     ]  # fmt: skip
     assert all(f"void ptft_{name}_array(size_t n," in header for name in ON_C)
     (tmp_path / "ptft_kernels.h").write_text(header)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerics.codegen import kernel
 from numerics.kernels import (
     moreau_envelope,
     potential,
@@ -137,3 +138,16 @@ def test_shapes_and_dtypes():
     assert np.isnan(prox(np.nan, 1.0, 1.0))
     assert prox([np.inf, -np.inf, 0.0], 1.0, 1.0).tolist() == [np.inf, -np.inf, 0.0]
     assert prox(np.array([]), 1.0, 1.0).shape == (0,)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "c"])
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("prox", (8.466475823410562e-13, 9.303292899196884e298, 258394.49602646162)),  # z/(c + g/2) is subnormal
+        ("prox_derivative_g", (1.362003672705211e175, 8.110789776479041e172, 5.360430759585279e-283)),  # g q'' overflows
+    ],
+)
+def test_where_an_intermediate_value_leaves_the_range(name, at, backend):
+    true = kernel(name, "mpmath")(*at)
+    assert abs(float(kernel(name, backend)(*at)) - true) <= 4 * np.spacing(abs(float(true)))
