@@ -19,9 +19,15 @@ HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
 
 def _state(u, c_ft):
     t1 = 0.5 * u
-    t2 = np.sinh(t1)
-    t3 = c_ft * t2
-    return 2.0 * (np.cosh(t1) * t3), c_ft + 2.0 * (t2 * t3)
+    t2 = np.cosh(t1)
+    np.sinh(t1, out=t1)
+    t3 = c_ft * t1
+    t2 *= t3
+    t2 *= 2.0
+    t1 *= t3
+    t1 *= 2.0
+    t1 += c_ft
+    return t2, t1
 
 
 def _linear(size, g, c_ft):
@@ -36,13 +42,17 @@ def steps(size, g, c_ft):
     Halley's steps from the smaller of two upper bounds.  There c_ft sinh(u) exceeds what is to go, f <= f'', and
     so it does on the way down: f f''/f'^2 < 1, and a step is between one and two of Newton's, which do not overshoot.
     """
-    half = 0.5 * g
-    u = np.minimum(2.0 * _half_mirror(size, c_ft), size / (c_ft + half))
+    half = HALF * g
+    step = c_ft + half
+    np.divide(size, step, out=step)
+    u = _half_mirror(size, c_ft)
+    u += u
+    np.minimum(u, step, out=u)
     count = 0
     while count < MOST:
         count += 1
         position, slope = _state(u, c_ft)
-        step = half * u
+        np.multiply(half, u, out=step)
         step -= size
         step += position
         slope += half
@@ -50,10 +60,11 @@ def steps(size, g, c_ft):
         position *= step
         position /= slope
         position *= HALF
-        step /= 1.0 - position
+        np.subtract(1.0, position, out=position)
+        step /= position
         u -= step
         # what a step leaves is below a sixth of its cube; NaN is as good as it gets
-        if not np.fmax.reduce(np.abs(step), axis=None) > LAST:
+        if not np.fmax.reduce(np.abs(step, out=step), axis=None) > LAST:
             break
     return u, count
 
@@ -63,26 +74,30 @@ def _root(z, g, c_ft):
 
     u has 26 bits, so that its products with the two halves of g/2, and with itself, are exact.
     """
-    if (g < 0).any():
+    if g.item(g.argmin()) < 0.0 or (g < 0.0).any():  # argmin takes NaN for the smallest
         raise ValueError(f"g = {g[g < 0].flat[0]!r} is not allowed: it must be >= 0")
-    size, half = np.abs(z), 0.5 * g
-    u = upper(steps(size, g, c_ft)[0])
+    size, near = np.abs(z), HALF * g
+    u, _ = steps(size, g, c_ft)
+    upper(u, out=u)
     position, slope = np.sinh(u), np.cosh(u)
     position *= c_ft
     slope *= c_ft
     if above(u, 700.0):
         far = u > 700.0
         position[far], slope[far] = _state(u[far], c_ft[far])
-    high = upper(half)
-    rest = size - high * u
-    high -= half
+    high = upper(near)
+    rest = high * u
+    np.subtract(size, rest, out=rest)
+    high -= near
     high *= u
     rest += high
     rest -= position
-    near = slope + half
-    delta = rest / near
-    for _ in range(2):  # position (cosh(delta) - 1) + slope sinh(delta) + half delta = rest, |delta| < NEAR
-        delta = (rest - _bend(delta, position, slope)) / near
+    near += slope
+    delta = np.divide(rest, near, out=high)
+    for _ in range(2):  # position (cosh(delta) - 1) + slope sinh(delta) + g/2 delta = rest, |delta| < NEAR
+        bend = _bend(delta, position, slope)
+        np.subtract(rest, bend, out=delta)
+        delta /= near
     return size, u, position, slope, rest, delta
 
 
@@ -102,11 +117,14 @@ def _position(z, g, c_ft, root):
     """xhat, c_ft sinh(u) at the root."""
     size, u, position, slope, _, delta = root
     out = _bend(delta, position, slope)
-    out += slope * delta
+    np.multiply(slope, delta, out=slope)
+    out += slope
     out += position
-    out = patch(out, (u < SMALL) | (g == 0.0), _linear, size, g, c_ft)
-    out = patch(out, np.isinf(size), lambda x: x, size)
-    return np.copysign(out, z)
+    if not (u.item(u.argmin()) >= SMALL and g.item(g.argmin()) > 0.0):
+        out = patch(out, (u < SMALL) | (g == 0.0), _linear, size, g, c_ft)
+    if not size.item(size.argmax()) < np.inf:
+        out = patch(out, np.isinf(size), lambda x: x, size)
+    return np.copysign(out, z, out=out)
 
 
 def solve(z, g, c_ft):
@@ -117,10 +135,11 @@ def solve(z, g, c_ft):
 def solve_both(z, g, c_ft):
     """(xhat, u) with c_ft sinh(u) = xhat."""
     size, u, _, _, _, delta = root = _root(z, g, c_ft)
+    x = _position(z, g, c_ft, root)
     u += delta
     u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
     u = patch(u, np.isinf(size), lambda x: x, size)
-    return _position(z, g, c_ft, root), np.copysign(u, z)
+    return x, np.copysign(u, z, out=u)
 
 
 def _envelope_linear(size, g, c_ft):
