@@ -210,9 +210,10 @@ static inline double ptft_newton(double size, double g, double c_ft, double *pos
     double u = fmin(2.0 * potential_derivative_value(size, c_ft), size / (c_ft + half));
     for (int step = 0; step < 12; ++step) {
         ptft_state(u, c_ft, position, slope);
-        const double move = (*position + half * u - size) / (*slope + half);
+        const double along = 1.0 / (*slope + half), newton = (*position + half * u - size) * along;
+        const double move = newton / (1.0 - 0.5 * newton * (*position * along)); /* Halley's step, from above */
         u -= move;
-        if (!(fabs(move) > 1e-9 * u && u > 1e-9)) break;
+        if (!(fabs(move) > 0.08)) break; /* what it leaves is below a sixth of its cube */
     }
     u = ptft_upper(u);
     if (u > 700.0) {

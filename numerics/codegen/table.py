@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 import sympy as sp
 
-from numerics.codegen.compile_c import build
+from numerics.codegen.compile_c import build, compiler
 from numerics.codegen.condition import CONTRACT, condition_errors, several, typical
 from numerics.codegen.formulas import formula
 from numerics.codegen.kernel import kernel
@@ -55,24 +55,34 @@ def _arguments(name: str, size: int) -> list[np.ndarray]:
     return columns
 
 
+#: The transcendental calls that a kernel of one result cannot avoid, where they are not one asinh and one sinh.
+_CALLS = {
+    **dict.fromkeys(("c_ft", "k", "sensitivity", "potential_second_derivative"), ("hypot",)),
+    **dict.fromkeys(("dual_map", "dual_map_derivative"), ("sinh",)),
+    "potential_derivative": ("asinh",),
+    "pretraining_dependence": ("hypot", "asinh", "sinh"),
+}
+
+
+def _calls(name: str) -> tuple[str, ...]:
+    return _CALLS.get(name, ("asinh", "sinh"))
+
+
 def _raw(name: str, columns: list[np.ndarray]) -> Callable[[], object]:
-    """The transcendental calls a kernel cannot avoid: what its time is a multiple of."""
-    first = columns[0]
+    """The calls a kernel cannot avoid, on whole arrays: what its time is a multiple of."""
+    first, other = columns[:2]
     if name == "c_ft_sensitivities":
-        return lambda: np.hypot(first, columns[1])
+        return lambda: np.hypot(first, other)
     if formula(name).outputs:  # the density, and three hyperbolic functions of the offset
         return lambda: (np.exp(-columns[3]), np.sinh(first), np.cosh(first), np.cosh(first))
     small = np.clip(first, -300.0, 300.0)
-    if name in ("dual_map", "dual_map_derivative"):
-        return lambda: np.sinh(small)
-    if name == "potential_derivative":
-        return lambda: np.arcsinh(first)
-    if name in ("c_ft", "k", "sensitivity", "potential_second_derivative"):
-        other = columns[1]
-        return lambda: np.hypot(first, other)
-    if name == "pretraining_dependence":
-        return lambda: (np.hypot(first, columns[1]), np.arcsinh(first), np.sinh(small))
-    return lambda: (np.arcsinh(first), np.sinh(small))
+    usual = {
+        "hypot": lambda: np.hypot(first, other),
+        "asinh": lambda: np.arcsinh(first),
+        "sinh": lambda: np.sinh(small),
+    }
+    chosen = [usual[call] for call in _calls(name)]
+    return lambda: [call() for call in chosen]
 
 
 def speed_ratios(name: str, sizes: Sequence[int] = SIZES) -> list[float]:
@@ -104,25 +114,31 @@ C_LOOP = """
 #include <stddef.h>
 void calls(size_t n, const double *x, const double *y, double *out)
 {
-    for (size_t i = 0; i < n; ++i) out[i] = asinh(x[i] / y[i]) + sinh(x[i]);
+    (void)y;
+    for (size_t i = 0; i < n; ++i) out[i] = @CALLS@;
 }
 """
+_IN_C = {"hypot": "hypot(x[i], y[i])", "asinh": "asinh(x[i] / y[i])", "sinh": "sinh(x[i])"}
 
 
 def c_ratio(name: str = "potential", size: int = 100_000) -> float:
-    """Time of the compiled C loop over that of a loop with one asinh and one sinh, same compiler and flags."""
+    """Time of the compiled C loop over that of a loop with the calls it cannot avoid, same compiler and flags."""
     held = kernel(name, "c")
     columns = _arguments(name, size)
     columns[0] = np.clip(columns[0], -30, 30)
     out = np.empty(size)
-    pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in (*columns, out)]
+    calls = C_LOOP.replace("@CALLS@", " + ".join(_IN_C[call] for call in _calls(name)))
     times = []
-    for text, header, function in ((held.source, held.header, f"ptft_{name}_array"), (C_LOOP, "", "calls")):
+    for text, header, function, given in (
+        (held.source, held.header, f"ptft_{name}_array", columns),
+        (calls, "", "calls", columns[:2]),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             library = ctypes.CDLL(str(build(text, header, Path(folder))))
         loop = getattr(library, function)
-        loop.argtypes, loop.restype = [ctypes.c_size_t, *[type(pointers[0])] * len(pointers)], None
-        times.append(_seconds(lambda call=loop: call(size, *pointers), size))
+        pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in (*given, out)]
+        loop.argtypes, loop.restype = [ctypes.c_size_t, *map(type, pointers)], None
+        times.append(_seconds(lambda call=loop, to=pointers: call(size, *to), size))
     return times[0] / times[1]
 
 
@@ -132,7 +148,7 @@ def accuracy_and_speed(names: Sequence[str], sizes: Sequence[int] = SIZES, count
     Errors are in ulp; those of kernels with several results in roundings of their condition (`codegen.condition`).
     """
     head = ["kernel", "contract", "numpy", "torch", "c", *(f"time at {size:.0e}".replace("e+0", "e") for size in sizes)]
-    rows = [[*head, "textbook loses", "textbook time"]]
+    rows = [[*head, "C time", "textbook loses", "textbook time"]]
     for name in names:
         if name in measurable():
             found = compare(implementations(name), truth(name, count))
@@ -144,6 +160,7 @@ def accuracy_and_speed(names: Sequence[str], sizes: Sequence[int] = SIZES, count
             continue
         ulps = [f"{errors[b]:.2f}" if b in errors else "-" for b in ("numpy", "torch", "c")]
         ratios = [f"{ratio:.1f}" for ratio in speed_ratios(name, sizes)]
+        ratios.append(f"{c_ratio(name):.1f}" if compiler() and not formula(name).outputs else "-")
         lost = ["-", "-"]
         if not formula(name).implicit and not formula(name).outputs:
             digits, slower = lost_digits(name)
