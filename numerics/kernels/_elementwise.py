@@ -273,8 +273,8 @@ def upper(x, out=None):
 
 
 def known(a, b):
-    """a where it is a number, b where it is NaN."""
-    return patch(a, np.isnan(a), lambda x: x, b) if np.isnan(a.item(a.argmax())) else a
+    """a where it is a number, b where it is NaN; a itself where there is none."""
+    return patch(+a, np.isnan(a), lambda x: x, b) if np.isnan(a.item(a.argmax())) else a
 
 
 def select(condition, a, b):
