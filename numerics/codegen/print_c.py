@@ -1,4 +1,4 @@
-"""The C printer: C99 source and header without dependencies, one scalar function and one loop over arrays per kernel.
+"""The C printer: C99 source and header without dependencies, one scalar function and one over arrays per kernel.
 
 Every function is `static inline` inside the source and exported twice: `ptft_NAME(...)` for one value,
 `ptft_NAME_array(n, ..., out)` for arrays of length n.  A kernel of several results takes one pointer for each, by name,
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from numerics.codegen.passes import Trace
+from numerics.codegen.print_c_loops import BLOCK, print_loop
 from numerics.codegen.program import lower
 from numerics.codegen.text import Dialect, decimal, statements
 
@@ -38,6 +39,7 @@ def _horner(x: str, coefficients: list[str]) -> str:
 C = Dialect("c", _CALLS, decimal, assign="const double {name} = {value};", polynomial=_horner)
 
 HELPERS = {
+    BLOCK: f"enum {{ {BLOCK} = 128 }}; /* elements that a loop over arrays takes at a time */",
     "ptft_sign": "static inline double ptft_sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }",
     "ptft_max": "static inline double ptft_max(double x, double y) { return x > y || x != x ? x : y; }",
     "ptft_min": "static inline double ptft_min(double x, double y) { return x < y || x != x ? x : y; }",
@@ -103,17 +105,38 @@ def print_value(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
 
 
 def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
-    """The scalar function, its regions, and the loop over arrays."""
+    """The scalar function, its regions, and the loops over arrays."""
     arguments = _names(trace)
     formal = ", ".join(f"double {argument}" for argument in arguments.values())
     actual = ", ".join(arguments.values())
-    indexed = ", ".join(f"{argument}[i]" for argument in arguments.values())
-    loop = f"for (size_t i = 0; i < n; ++i) out[i] = {name}_value({indexed});"
     return "\n\n".join([
         print_value(name, trace, positive),
         _body(f"double ptft_{name}({formal})", [f"return {name}_value({actual});"]),
-        _body(f"void ptft_{name}_array({_array_formal(arguments.values())})", [loop]),
+        _array_function(name, trace, positive),
     ])  # fmt: skip
+
+
+def _array_function(name: str, trace: Trace, positive: tuple[str, ...]) -> str:
+    """The same over arrays: the region of small ratios is selected, elements of the others are repaired."""
+    arguments = _names(trace)
+    indexed = {symbol: f"{argument}[i]" for symbol, argument in arguments.items()}
+    ratio = [trace.regions[0].x] if trace.regions else []
+    common = [region for region in trace.branches if region.name == "near"]
+    program = lower((trace.expression, *(r.expression for r in common), *ratio), indexed)
+    result, *others = program.outputs
+    for region, near in zip(common, others[:-1], strict=True):
+        size, bound = program.emit("abs", others[-1]), program.emit("constant", payload=region.bound)
+        result = program.emit("where", program.emit("lt", size, bound), near, result)
+    program.outputs = (result, *others[-1:])
+    actual = ", ".join(indexed.values())
+    repairs = tuple(
+        f"if (fabs(extra0[i]) {r.relation} {decimal(r.bound)}) result0[i] = {name}_{r.name}({actual});"
+        for r in trace.branches
+        if r not in common
+    )
+    signature = f"void ptft_{name}_array({_array_formal(arguments.values())})"
+    guard = " || ".join(f"{arguments[s]}[i] <= 0" for s in arguments if s.name in positive)
+    return print_loop(signature, list(arguments.values()), program, ["out"], C, guard, repairs)
 
 
 def print_several(name: str, trace: Trace, outputs: tuple[str, ...], positive: tuple[str, ...], varying) -> str:
@@ -131,12 +154,14 @@ def print_several(name: str, trace: Trace, outputs: tuple[str, ...], positive: t
     values = [f"double {argument}" for argument in arguments.values()]
     formal = ", ".join([*values, *(f"double *{target}" for target in targets)])
     actual = ", ".join([*arguments.values(), *targets])
-    indexed = ", ".join([*(f"{a}[i]" for a in arguments.values()), *(f"{target} + i" for target in targets)])
-    loop = f"for (size_t i = 0; i < n; ++i) {name}_values({indexed});"
+    varied = frozenset(f"{arguments[s]}[i]" for s in arguments if s.name in varying)
+    program = lower(tuple(trace.expression), {s: f"{new}[i]" for s, new in arguments.items()}, varied)
+    inside = " || ".join(f"{arguments[s]}[i] <= 0" for s in arguments if s.name in positive)
+    signature = f"void ptft_{name}_array({_array_formal(arguments.values(), targets)})"
     return "\n\n".join([
         _body(f"static inline void {name}_values({formal})", [*unused, *lines, *stored]),
         _body(f"void ptft_{name}({formal})", [f"{name}_values({actual});"]),
-        _body(f"void ptft_{name}_array({_array_formal(arguments.values(), targets)})", [loop]),
+        print_loop(signature, list(arguments.values()), program, list(targets), C, inside),
     ])  # fmt: skip
 
 
@@ -158,7 +183,7 @@ def _body(signature: str, lines: list[str]) -> str:
 def print_source(functions: list[str], comment: str, header: str = "ptft_kernels.h") -> str:
     """The source file with these functions."""
     body = "\n\n".join(functions)
-    helpers = [text for helper, text in HELPERS.items() if f"{helper}(" in body]
+    helpers = [text for helper, text in HELPERS.items() if re.search(rf"\b{helper}\b", body)]
     lines = "\n".join(f" * {line}".rstrip() for line in comment.strip().splitlines())
     bits = "#include <stdint.h>\n#include <string.h>\n" if "ptft_upper(" in body else ""
     include = f'#include <math.h>\n#include <stddef.h>\n{bits}\n#include "{header}"'

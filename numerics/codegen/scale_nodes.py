@@ -133,18 +133,21 @@ class Divergence(Node):
         lost = Rounded(Rounded(b - Rounded(gap - turn)) - Rounded(b0 + turn))  # exactly what the difference rounds away
         u, v = Rounded(b / c), Rounded(b0 / c)
         wu, wv = Rounded(sp.sqrt(1 + u**2)), Rounded(sp.sqrt(1 + v**2))
-        same = sp.Or(sp.And(u > 0, v > 0), sp.And(u < 0, v < 0))  # a difference of asinh that cancels
-        middle = Select(same, 1 + wu * wv + u * v, sp.Integer(8))
-        middle = Rounded(sp.sqrt(Rounded(2 * middle)))  # 2 cosh of half the sum
-        below = Rounded(c * middle)
-        d = Rounded(Select(same, sp.asinh(gap / below), Rounded(sp.asinh(u) - sp.asinh(v)) / 2))
+        product, longer = Rounded(u * v), Rounded(wu * wv)
+        longer = Rounded(longer + sp.Abs(product))
+        # cosh of the sum of the mirror variables: w w0 + u v, whose cancellation for opposite signs is the quotient
+        whole = Select(product > 0, longer, Rounded(Rounded(1 + u**2) + v**2) / longer)
+        below = Rounded(c * Rounded(sp.sqrt(Rounded(2 * Rounded(1 + whole)))))  # 2 c cosh of half the sum
+        sinh = Rounded(gap / below)
+        d = Rounded(sp.asinh(sinh))
         tanh = Rounded((u + v) / (wu + wv))
         square = Rounded(d**2)
         odd = [1 / sp.factorial(2 * n + 2) - 1 / sp.factorial(2 * n + 3) for n in range(11)]
-        sinhc = [1 / sp.factorial(2 * n + 1) for n in range(11)]
-        bent = Rounded(square * Polynomial(square, *odd) / Polynomial(square, *sinhc))  # d coth d - 1, |d| < 3/2
-        # the difference enters twice, by d and as a factor (once where the mirror variables were subtracted)
-        near = Rounded(gap / 2) * (d + Rounded(tanh * bent + 2 * lost / below))
+        rise = Rounded(square * Polynomial(square, *(1 / sp.factorial(2 * n + 3) for n in range(10))))  # sinh d/d - 1
+        bent = Rounded(square * Polynomial(square, *odd) / Rounded(1 + rise))  # d coth d - 1, |d| < 3/2
+        late = Rounded(Rounded(Rounded(sinh - d) - d * rise) / sp.sqrt(1 + sinh**2))  # what a library's asinh is off by
+        # the difference enters twice, by d and as a factor
+        near = Rounded(gap / 2) * (d + Rounded(tanh * bent + Rounded(2 * lost / below + late)))
         # away from the origin d and T have one sign and nothing cancels in the first form; towards it, in the second
         outward = sp.Abs(d - Rounded(tanh / 4)) < sp.Rational(5, 4)
         return Select(outward, near, d * b - Rounded(gap / 2) * tanh)
