@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox, print_prox_ports, print_torch
+from numerics.codegen import print_c, print_mpmath, print_numpy, print_prox, print_prox_c, print_prox_torch, print_torch
 from numerics.codegen.formulas import FORMULAS, Formula, formula
 from numerics.codegen.headers import header
 from numerics.codegen.passes import Trace, compile_formula
@@ -85,8 +85,8 @@ def _c_functions(names: list[str]) -> list[str]:
     for name in needed:
         row, trace = formula(name), trace_of(name)
         if row.implicit:
-            texts += [] if solved else [print_prox_ports.print_c_solver()]
-            texts.append(print_prox_ports.print_c_function(row, trace))
+            texts += [] if solved else [print_prox_c.print_c_solver()]
+            texts.append(print_prox_c.print_c_function(row, trace))
             solved = True
         elif row.outputs:
             texts.append(print_c.print_several(name, trace, result_names(row), row.positive, row.varying))
@@ -122,8 +122,8 @@ def _torch_functions(names: list[str]) -> list[str]:
         row = formula(name)
         doc = f"{row.title[0].upper()}{row.title[1:]}: {row.doc}"
         if row.implicit:
-            texts += [] if solved else [print_prox_ports.print_torch_solver().strip()]
-            texts.append(print_prox_ports.print_torch_function(row, trace_of(name), doc))
+            texts += [] if solved else [print_prox_torch.print_torch_solver().strip()]
+            texts.append(print_prox_torch.print_torch_function(row, trace_of(name), doc))
             solved = True
         elif row.outputs:
             texts.append(

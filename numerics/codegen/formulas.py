@@ -137,7 +137,7 @@ ROWS = (
     ),
     Formula(
         "bregman", "the Bregman divergence of q", ("bregman", "bregman"), {"beta": "beta", "beta0": "beta0", "c": "c_ft"},
-        ("c_ft",), 5.0, special=(((2.0, 2.0, 1.0), 0.0), ((0.0, 0.0, 1.0), 0.0), ((NAN, 1.0, 1.0), NAN)),
+        ("c_ft",), 4.5, special=(((2.0, 2.0, 1.0), 0.0), ((0.0, 0.0, 1.0), 0.0), ((NAN, 1.0, 1.0), NAN)),
         doc="D(beta, beta0) = q(beta) - q(beta0) - q'(beta0)(beta - beta0), the penalty of a fine-tuning that starts at beta0; "
         "|beta| and |beta0| up to 1e150 c_ft.",
     ),

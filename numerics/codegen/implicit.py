@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import sympy as sp
 
-from numerics.codegen.nodes import Rounded
+from numerics.codegen.nodes import Rounded, hypot
 from numerics.codegen.recheck import defined
+from numerics.codegen.rules import ROOTS, rewrite
 
-__all__ = ["at_root", "conjugate", "expression", "state"]
+__all__ = ["ENVELOPE", "ROOT_SLOPE", "at_root", "conjugate", "expression", "far", "odd_series", "state", "wide_state"]
+
+#: The kernel that is the dual's maximum, not a value at the root.
+ENVELOPE = "moreau_envelope"
+#: c_ft cosh(u) = sqrt(c_ft^2 + xhat^2), what z(u) less its linear part grows by.
+ROOT_SLOPE = sp.Symbol("w", positive=True)
 
 
 def expression(name: str) -> sp.Expr:
@@ -32,29 +38,42 @@ def expression(name: str) -> sp.Expr:
     }[name]
 
 
-def at_root(name: str) -> tuple[sp.Expr | None, dict[sp.Symbol, str]]:
-    """The kernel `name` in terms of xhat and u = asinh(xhat/c_ft), and its arguments' names; None if u is not in it.
+def at_root(name: str) -> tuple[sp.Expr, dict[sp.Symbol, str]] | None:
+    """The derivative `name` in terms of x = xhat, u = asinh(x/c_ft) and w = c_ft cosh(u), and its arguments' names.
 
-    The solver knows u to about an ulp, so that no asinh has to be taken of a root that was rounded.  (The envelope is
-    the dual's maximum instead, `conjugate`.)
+    The solver knows all three to about an ulp, so that no asinh and no square root has to be taken of a root that was
+    rounded.  None for the root itself and for the envelope, which is the dual's maximum (`conjugate`).
     """
+    from derivations import derive
     from derivations.symbols import c_ft, g, u, x
 
-    given = expression(name)
-    form = given.subs(sp.asinh(x / c_ft), u) if name == "prox_derivative_g" and given.has(sp.asinh) else None
-    return form, {x: "x", u: "u", g: "g", c_ft: "c_ft"}
+    h = hypot(c_ft, x)
+    if name == "prox_derivative_c_ft":  # (x/c)/(1 + 1/p) as above: least roundings, where no ratio overflows
+        excess = rewrite(sp.diff(derive("scalar_channel").results["stationarity"], x) - 1, ROOTS)
+        form = Rounded(x / c_ft) / (1 + 1 / excess)  # from x itself: its rounding and that of h cancel in part
+    elif name.startswith("prox_derivative"):
+        form = rewrite(expression(name).subs(sp.asinh(x / c_ft), u), ROOTS).xreplace({h: ROOT_SLOPE})
+    else:
+        return None
+    used = [symbol for symbol in (x, u, ROOT_SLOPE) if form.has(symbol)]
+    return form, {symbol: symbol.name for symbol in (*used, g, c_ft)}
 
 
-def far(name: str) -> tuple[sp.Expr, sp.Expr]:
-    """g q''(xhat), and what `at_root(name)` is worth where that is huge, as a product that does not vanish early."""
+def far(name: str) -> tuple[sp.Expr, sp.Expr] | None:
+    """A ratio, and what `at_root(name)` is worth where that is huge, without what overflows or vanishes early."""
     from derivations.symbols import c_ft, g, u, x
 
-    curvature = sp.sqrt(c_ft**2 + x**2)
-    return {"prox_derivative_g": (g / curvature, -Rounded(u * curvature) / g)}[name]
+    return {
+        "prox_derivative_g": (g / ROOT_SLOPE, -Rounded(u * ROOT_SLOPE) / g),
+        "prox_derivative_c_ft": (
+            sp.Max(sp.Abs(Rounded(x / c_ft)), 2 * hypot(c_ft, x) / g),
+            rewrite(expression("prox_derivative_c_ft"), ROOTS),
+        ),
+    }.get(name)
 
 
-def conjugate() -> sp.Expr:
-    """c sinh(u/2)^2, for which the envelope is the maximum over u of (u/2)(z - g u/4) - c sinh(u/2)^2 (duality).
+def conjugate() -> tuple[sp.Expr, dict[sp.Symbol, str]]:
+    """c sinh(u/2)^2 and its arguments' names: less it, (u/2)(z - g u/4) has the envelope as its maximum (duality).
 
     Checked at 50 digits: with z = z(u) + rest this is the derivation's envelope at u plus rest u/2.  Raises
     ArithmeticError if it is not.
@@ -72,20 +91,37 @@ def conjugate() -> sp.Expr:
         mine, true = (e.subs(at).evalf(60) for e in (dual, exact))
         if abs(mine - true) > abs(true) * sp.Float(10) ** -50:
             raise ArithmeticError(f"the dual of the envelope differs from its derivation at {at}: {mine}, {true}")
-    return form
+    return form, {u: "u", c_ft: "c_ft"}
 
 
-def state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
-    """(c sinh u, c cosh u) as factors that do not overflow, and the arguments they are in."""
+def _in_forms(forms) -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
+    """What the channel's z(u) and z'(u) have beside g, in the given forms of c sinh u and c cosh u."""
     from derivations import scalar_channel as channel
     from derivations.symbols import c_ft, g, start, u
 
     position = channel.channel_z(u).subs(start, 0) - g * u / 2
     slope = channel.channel_jacobian(u) - g / 2
-    half = sp.sinh(u / 2), sp.cosh(u / 2)
-    lifted = Rounded(c_ft * half[0])
-    forms = {
-        c_ft * sp.sinh(u): 2 * Rounded(lifted * half[1]),
-        c_ft * sp.cosh(u): c_ft + 2 * Rounded(lifted * half[0]),
-    }
-    return tuple(forms[expr] for expr in (position, slope)), {u: "u", c_ft: "c_ft"}
+    known = dict(zip((c_ft * sp.sinh(u), c_ft * sp.cosh(u)), forms, strict=True))
+    return (known[position], known[slope]), {u: "u", c_ft: "c_ft"}
+
+
+def state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
+    """(c sinh u, c cosh u) from one exponential, for 0 <= u < 700; c sinh u loses its last digits below u = 1."""
+    from derivations.symbols import c_ft, u
+
+    up = Rounded(sp.exp(u))
+    half, down = Rounded(c_ft / 2), Rounded(1 / up)
+    return _in_forms((half * Rounded(up - down), half * Rounded(up + down)))
+
+
+def wide_state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
+    """`state` as factors that do not overflow."""
+    from derivations.symbols import c_ft, u
+
+    lifted = Rounded(c_ft * sp.sinh(u / 2))
+    return _in_forms((2 * Rounded(lifted * sp.cosh(u / 2)), c_ft + 2 * Rounded(lifted * sp.sinh(u / 2))))
+
+
+def odd_series(terms: int) -> list[sp.Expr]:
+    """sinh(u) = u + u^3 (the polynomial in u^2 with these coefficients), `terms` of them."""
+    return [1 / sp.factorial(2 * n + 3) for n in range(terms)]

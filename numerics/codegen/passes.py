@@ -19,14 +19,10 @@ from numerics.codegen.formulas import Formula
 from numerics.codegen.nodes import Node, hypot
 from numerics.codegen.ratio_nodes import RatioNode
 from numerics.codegen.recheck import check_trace
-from numerics.codegen.rules import ARRAY_RULES, RULES, rewrite
+from numerics.codegen.rules import ARRAY_RULES, ROOTS, rewrite
 from numerics.codegen.text import decimal
 
-__all__ = ["ROOTS", "Stage", "Trace", "compile_expression", "compile_formula"]
-
-#: The rules that only take overflow out of square roots.
-ROOTS = tuple(rule for rule in RULES if rule.name in ("hypotenuse", "common scale"))
-
+__all__ = ["Stage", "Trace", "compile_expression", "compile_formula"]
 
 @dataclass(frozen=True)
 class Stage:
@@ -63,7 +59,7 @@ class Trace:
     `smooth_regions` are wider, for backends that differentiate: a form is left where its derivative would lose
     digits, not
     only where its value would.
-    `at_root`, for a kernel of the proximal map: its form where the solver gives u as well as xhat.
+    `at_root`, for a kernel of the proximal map: its form in what the solver knows beside xhat.
     """
 
     arguments: dict[sp.Symbol, str]
@@ -150,14 +146,24 @@ def compile_formula(row: Formula) -> Trace:
         return trace
     _optimise(trace, row.exact_roots)
     if row.implicit:
-        form, arguments = implicit.at_root(row.name)
-        if form is not None:
-            trace.at_root = Trace(arguments)
-            trace.at_root.add("source", "the solver's own u", rewrite(form, ROOTS))
-            ratio, far = (rewrite(e, ROOTS) for e in implicit.far(row.name))
-            region = Region("far", ratio, ">", sp.Integer(2) ** 1000, far, fixed=True)
-            trace.at_root.regions = trace.at_root.smooth_regions = (region,)
+        _at_root(trace, row.name)
     return trace
+
+
+def _at_root(trace: Trace, name: str) -> None:
+    """Where the solver gives more than xhat: the form in those values, and its region."""
+    found = implicit.at_root(name)
+    if found is None:
+        return
+    form, arguments = found
+    trace.at_root = Trace(arguments)
+    if form.free_symbols <= {*trace.arguments}:  # in xhat alone: compared with what it is made from
+        trace.at_root.add("source", "as above", trace.expression)
+    trace.at_root.add("at the root", "what the solver knows beside xhat, or fewer roundings", form)
+    if edge := implicit.far(name):
+        ratio, far = edge
+        region = Region("far", ratio, ">", sp.Integer(2) ** 1000, far, fixed=True)
+        trace.at_root.regions = trace.at_root.smooth_regions = (region,)
 
 
 def compile_expression(expression: sp.Expr, arguments: dict[sp.Symbol, str]) -> Trace:

@@ -12,10 +12,20 @@ import re
 
 from numerics.codegen.passes import Trace
 from numerics.codegen.print_c_loops import BLOCK, print_loop
-from numerics.codegen.program import lower
+from numerics.codegen.program import Program, lower
 from numerics.codegen.text import Dialect, decimal, statements
 
-__all__ = ["C", "print_function", "print_header", "print_several", "print_source", "print_value", "signature"]
+__all__ = [
+    "C",
+    "array_program",
+    "print_function",
+    "print_header",
+    "print_regions",
+    "print_several",
+    "print_source",
+    "print_value",
+    "signature",
+]
 
 _ONE = "exp log log1p expm1 sin cos tan sinh cosh tanh sqrt asinh acosh atanh asin acos atan erf erfc floor ceil"
 _CALLS = {
@@ -81,15 +91,24 @@ def _names(trace: Trace) -> dict:
     return renamed
 
 
+def print_regions(name: str, trace: Trace, regions) -> list[str]:
+    """`NAME_far(...)` and the like: the functions of regions with a form of their own."""
+    arguments = _names(trace)
+    formal = ", ".join(f"double {argument}" for argument in arguments.values())
+    parts = []
+    for region in regions:
+        lines, (result,) = statements(lower(region.expression, arguments), C)
+        unused = [f"(void){new};" for old, new in arguments.items() if not region.expression.has(old)]
+        parts.append(_body(f"static double {name}_{region.name}({formal})", [*unused, *lines, f"return {result};"]))
+    return parts
+
+
 def print_value(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
     """`NAME_value(...)`, the scalar function, preceded by its regions."""
     arguments = _names(trace)
     formal = ", ".join(f"double {argument}" for argument in arguments.values())
     actual = ", ".join(arguments.values())
-    parts = []
-    for region in trace.branches:
-        lines, (result,) = statements(lower(region.expression, arguments), C)
-        parts.append(_body(f"static double {name}_{region.name}({formal})", [*lines, f"return {result};"]))
+    parts = print_regions(name, trace, trace.branches)
     ratio = [trace.regions[0].x] if trace.regions else []
     lines, (result, *size) = statements(lower((trace.expression, *ratio), arguments), C)
     guard = " || ".join(f"{new} <= 0" for symbol, new in arguments.items() if symbol.name in positive)
@@ -117,9 +136,17 @@ def print_function(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> s
 
 
 def _array_function(name: str, trace: Trace, positive: tuple[str, ...]) -> str:
-    """The same over arrays: the region of small ratios is selected, elements of the others are repaired."""
+    """The same over arrays."""
     arguments = _names(trace)
-    indexed = {symbol: f"{argument}[i]" for symbol, argument in arguments.items()}
+    program, repairs = array_program(name, trace)
+    signature = f"void ptft_{name}_array({_array_formal(arguments.values())})"
+    guard = " || ".join(f"{arguments[s]}[i] <= 0" for s in arguments if s.name in positive)
+    return print_loop(signature, list(arguments.values()), program, ["out"], C, guard, repairs)
+
+
+def array_program(name: str, trace: Trace) -> tuple[Program, tuple[str, ...]]:
+    """(program, repairs) for `print_loop`: the region of small ratios is selected, elements of others are repaired."""
+    indexed = {symbol: f"{argument}[i]" for symbol, argument in _names(trace).items()}
     ratio = [trace.regions[0].x] if trace.regions else []
     common = [region for region in trace.branches if region.name == "near"]
     program = lower((trace.expression, *(r.expression for r in common), *ratio), indexed)
@@ -134,9 +161,7 @@ def _array_function(name: str, trace: Trace, positive: tuple[str, ...]) -> str:
         for r in trace.branches
         if r not in common
     )
-    signature = f"void ptft_{name}_array({_array_formal(arguments.values())})"
-    guard = " || ".join(f"{arguments[s]}[i] <= 0" for s in arguments if s.name in positive)
-    return print_loop(signature, list(arguments.values()), program, ["out"], C, guard, repairs)
+    return program, repairs
 
 
 def print_several(name: str, trace: Trace, outputs: tuple[str, ...], positive: tuple[str, ...], varying) -> str:

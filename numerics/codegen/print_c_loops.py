@@ -25,12 +25,15 @@ def print_loop(
     dialect: Dialect,
     guard: str = "",
     repairs: tuple[str, ...] = (),
+    opening: str = "",
+    scratch: tuple[str, ...] = (),
 ) -> str:
     """The function `signature`, which runs `program` over arrays.
 
     arguments, targets: names of the pointers read and written. The program's arguments are `name[i]`; its first outputs
     are for the targets, in order, further ones for `repairs`, which call them `extra0[i]`, ... and a target's value
-    `result0[i]`, ... guard: where it holds, every result is NaN.
+    `result0[i]`, ... guard: where it holds, every result is NaN. opening: a statement that a block begins with, which
+    may fill the arrays named in `scratch` for the program to read.
     """
 
     def name(index: int) -> str:
@@ -39,7 +42,8 @@ def print_loop(
     buffers = [f"result{j}" for j in range(len(targets))]
     buffers += [f"extra{j}" for j in range(len(program.outputs) - len(targets))]
     body = ["const size_t m = n < PTFT_BLOCK ? n : PTFT_BLOCK;"]
-    kept = list(buffers)
+    body += [opening] if opening else []
+    kept = [*scratch, *buffers]
     steps = stages(program, name)
     for stage in steps:
         final = stage is steps[-1]

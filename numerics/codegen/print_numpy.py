@@ -164,9 +164,10 @@ def print_root_core(name: str, trace: Trace) -> str:
     """The core of a kernel that is a function of the root: solve, then what it is worth there."""
     if name in OF_THE_SOLVER:
         return f"def _core(z, g, c_ft, out=None):\n    return {OF_THE_SOLVER[name]}(z, g, c_ft)"
-    inner = print_core(trace.at_root or trace).replace("_core(", "_value(")
-    value = "*solve_both(z, g, c_ft)" if trace.at_root else "solve(z, g, c_ft)"
-    return f"{inner}\n\n\ndef _core(z, g, c_ft, out=None):\n    return _value({value}, g, c_ft, out)"
+    inner = print_core(trace.at_root).replace("_core(", "_value(")
+    wanted = "".join(letter for letter in trace.at_root.arguments.values() if letter in "xuw")
+    value = f'_value(*at_root(z, g, c_ft, "{wanted}"), g, c_ft, out)'
+    return f"{inner}\n\n\ndef _core(z, g, c_ft, out=None):\n    return {value}"
 
 
 def print_body(row: Formula, trace: Trace) -> str:
@@ -204,7 +205,7 @@ def print_module(row: Formula, trace: Trace, header: str) -> str:
     numpy = "import numpy as np\n" if "np." in body else ""
     special = "from scipy import special\n" if "special." in body else ""
     gap = "\n" if numpy or special else ""
-    solver = OF_THE_SOLVER.get(row.name, "solve_both" if trace.at_root else "solve")
+    solver = OF_THE_SOLVER.get(row.name, "at_root")
     root = f"\nfrom numerics.kernels._prox import {solver}" if row.implicit else ""
     imports = f"{numpy}{special}{gap}from numerics.kernels._elementwise import {helpers}{root}"
     before = "\n\n" if body.startswith("K") else "\n\n\n"

@@ -9,25 +9,26 @@ envelope come from `derivations`.
 
 from __future__ import annotations
 
-from numerics.codegen.implicit import conjugate, state
+from dataclasses import replace
+
+from numerics.codegen.implicit import conjugate, odd_series, state, wide_state
 from numerics.codegen.print_numpy import NUMPY, RESERVED
 from numerics.codegen.program import lower
-from numerics.codegen.text import in_place_statements, statements
+from numerics.codegen.text import decimal, in_place_statements, statements
 
 __all__ = ["print_solver"]
 
 
 def print_solver() -> str:
     """`numerics/kernels/_prox.py`."""
-    from derivations.symbols import c_ft, u
-
-    expressions, arguments = state()
-    lines, (position, slope) = in_place_statements(lower(expressions, arguments), NUMPY, RESERVED)
-    body = "\n".join(f"    {line}" for line in [*lines, f"return {position}, {slope}"])
-    lines, (value,) = statements(lower(conjugate(), {u: "u", c_ft: "c_ft"}), NUMPY, RESERVED)
-    worth = "\n".join(f"    {line}" for line in [*lines, f"return {value}"])
-    text = SOLVER.replace("@STATE@", f"def _state(u, c_ft):\n{body}")
-    return text.replace("@CONJUGATE@", f"def _conjugate(u, c_ft):\n{worth}")
+    text = SOLVER
+    for mark, form in (("@STATE@", state()), ("@WIDE_STATE@", wide_state())):
+        lines, (position, slope) = in_place_statements(lower(*form), NUMPY, RESERVED)
+        text = text.replace(mark, "\n".join(f"    {line}" for line in [*lines, f"return {position}, {slope}"]))
+    careful = replace(NUMPY, calls=NUMPY.calls | {"sinh": "_half_sinh(u, up)"})
+    lines, (value,) = statements(lower(*conjugate()), careful, RESERVED)
+    text = text.replace("@CONJUGATE@", "\n".join(f"    {line}" for line in [*lines, f"return {value}"]))
+    return text.replace("@ODD@", f"({', '.join(map(decimal, odd_series(10)))})")
 
 
 SOLVER = '''"""The root of c_ft sinh(u) + (g/2) u = z, for the kernels of the proximal map.
@@ -39,17 +40,39 @@ At most MOST steps of Halley's method from above, then one evaluation at a u of 
 
 import numpy as np
 
-from numerics.kernels._elementwise import above, constant, patch, upper
+from numerics.kernels._elementwise import above, constant, horner, patch, upper
 from numerics.kernels.potential_derivative import _core as _half_mirror
 
 MOST = 12
 LAST = 0.08  # a last step this long leaves u within NEAR
 NEAR = 1e-4
 SMALL = 1e-8  # sinh(u) = u to the last digit
-HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
+ODD = @ODD@
+HALF, ONE, SIXTH = constant(0.5), constant(1.0), constant(1.0 / 6.0)
 
 
+def _state(u, c_ft):
+    """(c_ft sinh(u), c_ft cosh(u)) for u < 700, the first good to 1e-16 c_ft where u is small."""
 @STATE@
+
+
+def _wide_state(u, c_ft):
+    """The same for any u."""
+@WIDE_STATE@
+
+
+def _sinh(u):
+    """sinh(u) for 0 <= u < 3/2, where neither exponentials nor every library give the last digit."""
+    square = u * u
+    out = horner(square, ODD)
+    out *= square
+    out *= u
+    out += u
+    return out
+
+
+def _scaled_sinh(u, c_ft):
+    return _sinh(u) * c_ft
 
 
 def _linear(size, g, c_ft):
@@ -67,13 +90,22 @@ def steps(size, g, c_ft):
     half = HALF * g
     step = c_ft + half
     np.divide(size, step, out=step)
-    u = _half_mirror(size, c_ft)
-    u += u
+    ratio = size / c_ft
+    wide = above(ratio, 1e150)
+    if wide:
+        u = _half_mirror(size, c_ft)
+        u += u
+    else:  # asinh as a logarithm, whose relative error matters only where the other bound is smaller
+        u = ratio * ratio
+        u += ONE
+        np.sqrt(u, out=u)
+        u += ratio
+        np.log(u, out=u)
     np.minimum(u, step, out=u)
-    count = 0
+    count, moving = 0, None
     while count < MOST:
         count += 1
-        position, slope = _state(u, c_ft)
+        position, slope = _wide_state(u, c_ft) if wide else _state(u, c_ft)
         np.multiply(half, u, out=step)
         step -= size
         step += position
@@ -84,9 +116,12 @@ def steps(size, g, c_ft):
         position *= HALF
         np.subtract(1.0, position, out=position)
         step /= position
+        if moving is not None:
+            step *= moving  # an element stops by itself, whatever its neighbours do
         u -= step
         # what a step leaves is below a sixth of its cube; NaN is as good as it gets
-        if not np.fmax.reduce(np.abs(step, out=step), axis=None) > LAST:
+        moving = np.abs(step, out=step) > LAST
+        if not moving.any():
             break
     return u, count
 
@@ -101,12 +136,14 @@ def _root(z, g, c_ft):
     size, near = np.abs(z), HALF * g
     u, _ = steps(size, g, c_ft)
     upper(u, out=u)
-    position, slope = np.sinh(u), np.cosh(u)
-    position *= c_ft
-    slope *= c_ft
     if above(u, 700.0):
         far = u > 700.0
-        position[far], slope[far] = _state(u[far], c_ft[far])
+        position, slope = _state(np.where(far, 1.0, u), c_ft)
+        position[far], slope[far] = _wide_state(u[far], c_ft[far])
+    else:
+        position, slope = _state(u, c_ft)
+    if not u.item(u.argmin()) >= 1.5:
+        position = patch(position, u < 1.5, _scaled_sinh, u, c_ft)
     high = upper(near)
     rest = high * u
     np.subtract(size, rest, out=rest)
@@ -124,7 +161,7 @@ def _root(z, g, c_ft):
 
 
 def _bend(delta, position, slope):
-    """position (cosh(delta) - 1) + slope (sinh(delta) - delta)."""
+    """position (cosh(delta) - 1) + slope (sinh(delta) - delta); exchanged, they give what slope turns into."""
     square = delta * delta
     cube = delta * square
     cube *= SIXTH
@@ -154,14 +191,23 @@ def solve(z, g, c_ft):
     return _position(z, g, c_ft, _root(z, g, c_ft))
 
 
-def solve_both(z, g, c_ft):
-    """(xhat, u) with c_ft sinh(u) = xhat."""
-    size, u, _, _, _, delta = root = _root(z, g, c_ft)
-    x = _position(z, g, c_ft, root)
-    u += delta
-    u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
-    u = patch(u, np.isinf(size), lambda x: x, size)
-    return x, np.copysign(u, z, out=u)
+def at_root(z, g, c_ft, wanted):
+    """Those of x = xhat, u, w = c_ft cosh(u) whose letters are in `wanted`, in its order; x = c_ft sinh(u)."""
+    size, u, position, slope, _, delta = root = _root(z, g, c_ft)
+    found = {}
+    if "w" in wanted:
+        w = _bend(delta, slope, position)
+        w += position * delta
+        w += slope
+        found["w"] = patch(w, np.isinf(size), lambda x: x, size)
+    if "x" in wanted:
+        found["x"] = _position(z, g, c_ft, root)
+    if "u" in wanted:
+        u += delta
+        u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
+        u = patch(u, np.isinf(size), lambda x: x, size)
+        found["u"] = np.copysign(u, z, out=u)
+    return [found[letter] for letter in wanted]
 
 
 def _envelope_linear(size, g, c_ft):
@@ -188,11 +234,19 @@ def envelope(z, g, c_ft):
     rest *= delta
     low += rest
     pull *= turn
-    pull -= _conjugate(u, c_ft)
+    pull -= _conjugate(u, np.exp(HALF * u), c_ft)
     pull += low
     out = patch(pull, u < SMALL, _envelope_linear, size, g, c_ft)
     return patch(out, np.isinf(size), lambda x: x, size)
 
 
+def _half_sinh(u, up):
+    """sinh(u/2) from up = exp(u/2)."""
+    out = up - 1.0 / up
+    out *= HALF
+    return patch(out, u < 2.0, lambda u: _sinh(HALF * u), u)
+
+
+def _conjugate(u, up, c_ft):
 @CONJUGATE@
 '''

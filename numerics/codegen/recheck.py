@@ -26,7 +26,7 @@ def defined(expr: sp.Basic) -> sp.Basic:
 def check_trace(trace, count: int, digits: int) -> int:
     """See `Trace.check`."""
     symbols = sorted(trace.arguments, key=sp.default_sort_key)
-    start = next(i for i, stage in enumerate(trace.stages) if stage.name in ("derivative", "arguments", "source"))
+    start = 0
     if trace.from_registry:
         start = max(i for i, stage in enumerate(trace.stages) if stage.name in ("arguments", "derivative"))
         _compare(

@@ -18,7 +18,7 @@ from numerics.codegen.nodes import Rounded, hypot
 from numerics.codegen.ratio_nodes import AsinhRatio, CoreQuotient, PotentialCore, ShortCore, TanhHalf
 from numerics.codegen.scale_nodes import Divergence, ScaledCosh, ScaledSinh, ScaledSum, SquaredScaledSum
 
-__all__ = ["ARRAY_RULES", "RULES", "Rule", "rewrite"]
+__all__ = ["ARRAY_RULES", "ROOTS", "RULES", "Rule", "rewrite"]
 
 
 @dataclass(frozen=True)
@@ -295,6 +295,9 @@ RULES = (
     Rule("square with weight", "g asinh(x)^2 = (g asinh(x)) asinh(x): no square that underflows", _square_with_weight),
     Rule("carried product", "S T/F rounded only at its end, from parts that are exact", _carried_product),
 )
+
+#: The rules that only take overflow out of square roots.
+ROOTS = tuple(rule for rule in RULES if rule.name in ("hypotenuse", "common scale"))
 
 #: For code that works on whole arrays, where every operation is a pass over memory.
 ARRAY_RULES = (

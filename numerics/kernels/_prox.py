@@ -7,17 +7,31 @@ At most MOST steps of Halley's method from above, then one evaluation at a u of 
 
 import numpy as np
 
-from numerics.kernels._elementwise import above, constant, patch, upper
+from numerics.kernels._elementwise import above, constant, horner, patch, upper
 from numerics.kernels.potential_derivative import _core as _half_mirror
 
 MOST = 12
 LAST = 0.08  # a last step this long leaves u within NEAR
 NEAR = 1e-4
 SMALL = 1e-8  # sinh(u) = u to the last digit
-HALF, SIXTH = constant(0.5), constant(1.0 / 6.0)
+ODD = (0.16666666666666666, 0.008333333333333333, 0.0001984126984126984, 2.7557319223985893e-06, 2.505210838544172e-08, 1.6059043836821613e-10, 7.647163731819816e-13, 2.8114572543455206e-15, 8.22063524662433e-18, 1.9572941063391263e-20)
+HALF, ONE, SIXTH = constant(0.5), constant(1.0), constant(1.0 / 6.0)
 
 
 def _state(u, c_ft):
+    """(c_ft sinh(u), c_ft cosh(u)) for u < 700, the first good to 1e-16 c_ft where u is small."""
+    t1 = 0.5 * c_ft
+    t2 = np.exp(u)
+    t3 = 1.0 / t2
+    t4 = t2 - t3
+    t4 *= t1
+    t2 += t3
+    t1 *= t2
+    return t4, t1
+
+
+def _wide_state(u, c_ft):
+    """The same for any u."""
     t1 = 0.5 * u
     t2 = np.cosh(t1)
     np.sinh(t1, out=t1)
@@ -28,6 +42,20 @@ def _state(u, c_ft):
     t1 *= 2.0
     t1 += c_ft
     return t2, t1
+
+
+def _sinh(u):
+    """sinh(u) for 0 <= u < 3/2, where neither exponentials nor every library give the last digit."""
+    square = u * u
+    out = horner(square, ODD)
+    out *= square
+    out *= u
+    out += u
+    return out
+
+
+def _scaled_sinh(u, c_ft):
+    return _sinh(u) * c_ft
 
 
 def _linear(size, g, c_ft):
@@ -45,13 +73,22 @@ def steps(size, g, c_ft):
     half = HALF * g
     step = c_ft + half
     np.divide(size, step, out=step)
-    u = _half_mirror(size, c_ft)
-    u += u
+    ratio = size / c_ft
+    wide = above(ratio, 1e150)
+    if wide:
+        u = _half_mirror(size, c_ft)
+        u += u
+    else:  # asinh as a logarithm, whose relative error matters only where the other bound is smaller
+        u = ratio * ratio
+        u += ONE
+        np.sqrt(u, out=u)
+        u += ratio
+        np.log(u, out=u)
     np.minimum(u, step, out=u)
-    count = 0
+    count, moving = 0, None
     while count < MOST:
         count += 1
-        position, slope = _state(u, c_ft)
+        position, slope = _wide_state(u, c_ft) if wide else _state(u, c_ft)
         np.multiply(half, u, out=step)
         step -= size
         step += position
@@ -62,9 +99,12 @@ def steps(size, g, c_ft):
         position *= HALF
         np.subtract(1.0, position, out=position)
         step /= position
+        if moving is not None:
+            step *= moving  # an element stops by itself, whatever its neighbours do
         u -= step
         # what a step leaves is below a sixth of its cube; NaN is as good as it gets
-        if not np.fmax.reduce(np.abs(step, out=step), axis=None) > LAST:
+        moving = np.abs(step, out=step) > LAST
+        if not moving.any():
             break
     return u, count
 
@@ -79,12 +119,14 @@ def _root(z, g, c_ft):
     size, near = np.abs(z), HALF * g
     u, _ = steps(size, g, c_ft)
     upper(u, out=u)
-    position, slope = np.sinh(u), np.cosh(u)
-    position *= c_ft
-    slope *= c_ft
     if above(u, 700.0):
         far = u > 700.0
-        position[far], slope[far] = _state(u[far], c_ft[far])
+        position, slope = _state(np.where(far, 1.0, u), c_ft)
+        position[far], slope[far] = _wide_state(u[far], c_ft[far])
+    else:
+        position, slope = _state(u, c_ft)
+    if not u.item(u.argmin()) >= 1.5:
+        position = patch(position, u < 1.5, _scaled_sinh, u, c_ft)
     high = upper(near)
     rest = high * u
     np.subtract(size, rest, out=rest)
@@ -102,7 +144,7 @@ def _root(z, g, c_ft):
 
 
 def _bend(delta, position, slope):
-    """position (cosh(delta) - 1) + slope (sinh(delta) - delta)."""
+    """position (cosh(delta) - 1) + slope (sinh(delta) - delta); exchanged, they give what slope turns into."""
     square = delta * delta
     cube = delta * square
     cube *= SIXTH
@@ -132,14 +174,23 @@ def solve(z, g, c_ft):
     return _position(z, g, c_ft, _root(z, g, c_ft))
 
 
-def solve_both(z, g, c_ft):
-    """(xhat, u) with c_ft sinh(u) = xhat."""
-    size, u, _, _, _, delta = root = _root(z, g, c_ft)
-    x = _position(z, g, c_ft, root)
-    u += delta
-    u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
-    u = patch(u, np.isinf(size), lambda x: x, size)
-    return x, np.copysign(u, z, out=u)
+def at_root(z, g, c_ft, wanted):
+    """Those of x = xhat, u, w = c_ft cosh(u) whose letters are in `wanted`, in its order; x = c_ft sinh(u)."""
+    size, u, position, slope, _, delta = root = _root(z, g, c_ft)
+    found = {}
+    if "w" in wanted:
+        w = _bend(delta, slope, position)
+        w += position * delta
+        w += slope
+        found["w"] = patch(w, np.isinf(size), lambda x: x, size)
+    if "x" in wanted:
+        found["x"] = _position(z, g, c_ft, root)
+    if "u" in wanted:
+        u += delta
+        u = patch(u, u < SMALL, lambda size, g, c_ft: size / (c_ft + HALF * g), size, g, c_ft)
+        u = patch(u, np.isinf(size), lambda x: x, size)
+        found["u"] = np.copysign(u, z, out=u)
+    return [found[letter] for letter in wanted]
 
 
 def _envelope_linear(size, g, c_ft):
@@ -166,12 +217,19 @@ def envelope(z, g, c_ft):
     rest *= delta
     low += rest
     pull *= turn
-    pull -= _conjugate(u, c_ft)
+    pull -= _conjugate(u, np.exp(HALF * u), c_ft)
     pull += low
     out = patch(pull, u < SMALL, _envelope_linear, size, g, c_ft)
     return patch(out, np.isinf(size), lambda x: x, size)
 
 
-def _conjugate(u, c_ft):
-    t1 = np.sinh(0.5 * u)
+def _half_sinh(u, up):
+    """sinh(u/2) from up = exp(u/2)."""
+    out = up - 1.0 / up
+    out *= HALF
+    return patch(out, u < 2.0, lambda u: _sinh(HALF * u), u)
+
+
+def _conjugate(u, up, c_ft):
+    t1 = _half_sinh(u, up)
     return t1 * (c_ft * t1)

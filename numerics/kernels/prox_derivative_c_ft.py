@@ -13,25 +13,36 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import constant, elementwise, hypot
-from numerics.kernels._prox import solve
+from numerics.kernels._elementwise import beyond, constant, elementwise, hypot, patch
+from numerics.kernels._prox import at_root
 
+K1_0 = constant(1.0)
 K2_0 = constant(2.0)
 
 
-def _value(x, g, c_ft, out=None):
+def _far(x, g, c_ft):
     t1 = hypot(c_ft, x)
-    t2 = x / t1
-    t3 = K2_0 * c_ft
-    t3 /= g
-    np.divide(c_ft, t1, out=t1)
-    t3 += t1
-    out = np.divide(t2, t3, t2 if out is None else out)
+    return x / t1 / (2.0 * c_ft / g + c_ft / t1)
+
+
+def _value(x, g, c_ft, out=None):
+    t1 = x / c_ft
+    t2 = hypot(c_ft, x)
+    t2 *= K2_0
+    t2 /= g
+    t3 = K1_0 + t2
+    np.divide(t1, t3, out=t3)
+    np.abs(t1, out=t1)
+    np.maximum(t1, t2, out=t1)
+    out = t3
+    size = t1
+    if beyond(size, 1.0715086071862673e+301):
+        out = patch(out, np.abs(size) > 1.0715086071862673e+301, _far, x, g, c_ft)
     return out
 
 
 def _core(z, g, c_ft, out=None):
-    return _value(solve(z, g, c_ft), g, c_ft, out)
+    return _value(*at_root(z, g, c_ft, "x"), g, c_ft, out)
 
 
 def prox_derivative_c_ft(z, g, c_ft):

@@ -12,35 +12,34 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import beyond, constant, elementwise, hypot, patch
-from numerics.kernels._prox import solve_both
+from numerics.kernels._elementwise import beyond, constant, elementwise, patch
+from numerics.kernels._prox import at_root
 
 K0_5 = constant(0.5)
 K1_0 = constant(1.0)
 
 
-def _far(x, u, g, c_ft):
-    return -(u * hypot(c_ft, x) / g)
+def _far(u, w, g, c_ft):
+    return -(u * w / g)
 
 
-def _value(x, u, g, c_ft, out=None):
-    t1 = hypot(c_ft, x)
-    t2 = K0_5 * g
+def _value(u, w, g, c_ft, out=None):
+    t1 = K0_5 * g
+    t1 /= w
+    t1 += K1_0
+    t2 = K0_5 * u
     t2 /= t1
-    t2 += K1_0
-    t3 = K0_5 * u
-    t3 /= t2
-    np.negative(t3, out=t3)
-    np.divide(g, t1, out=t1)
-    out = t3
+    np.negative(t2, out=t2)
+    np.divide(g, w, out=t1)
+    out = t2
     size = t1
     if beyond(size, 1.0715086071862673e+301):
-        out = patch(out, np.abs(size) > 1.0715086071862673e+301, _far, x, u, g, c_ft)
+        out = patch(out, np.abs(size) > 1.0715086071862673e+301, _far, u, w, g, c_ft)
     return out
 
 
 def _core(z, g, c_ft, out=None):
-    return _value(*solve_both(z, g, c_ft), g, c_ft, out)
+    return _value(*at_root(z, g, c_ft, "uw"), g, c_ft, out)
 
 
 def prox_derivative_g(z, g, c_ft):

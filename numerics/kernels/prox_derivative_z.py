@@ -12,24 +12,23 @@ Generator: numerics.codegen 1, backend numpy
 
 import numpy as np
 
-from numerics.kernels._elementwise import constant, elementwise, hypot
-from numerics.kernels._prox import solve
+from numerics.kernels._elementwise import constant, elementwise
+from numerics.kernels._prox import at_root
 
 K0_5 = constant(0.5)
 K1_0 = constant(1.0)
 
 
-def _value(x, g, c_ft, out=None):
-    t1 = hypot(c_ft, x)
-    t2 = K0_5 * g
-    t2 /= t1
-    t2 += K1_0
-    out = np.divide(K1_0, t2, t2 if out is None else out)
+def _value(w, g, c_ft, out=None):
+    t1 = K0_5 * g
+    t1 /= w
+    t1 += K1_0
+    out = np.divide(K1_0, t1, t1 if out is None else out)
     return out
 
 
 def _core(z, g, c_ft, out=None):
-    return _value(solve(z, g, c_ft), g, c_ft, out)
+    return _value(*at_root(z, g, c_ft, "w"), g, c_ft, out)
 
 
 def prox_derivative_z(z, g, c_ft):

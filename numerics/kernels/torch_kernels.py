@@ -522,18 +522,22 @@ def _newton(size, g, c_ft):
 
 
 def _solve(z, g, c_ft):
-    """(xhat, u) to the last digits, c_ft sinh(u) = xhat, without a graph: the last correction is carried beside u."""
+    """(x, u, w) to the last digits, x = c_ft sinh(u) the root, w = c_ft cosh(u), without a graph.
+
+    The last correction is carried beside u.
+    """
     size, half = torch.abs(z), 0.5 * g
     node, position, slope, _, delta = _newton(size, g, c_ft)
     square = delta * delta
     out = position + (position * (0.5 * square) + slope * (delta + delta * square / 6.0))
+    w = slope + (slope * (0.5 * square) + position * (delta + delta * square / 6.0))
     share = c_ft / (c_ft + half)
     linear = torch.where(share > 1e-290, size * share, size * c_ft / (c_ft + half))
     small = node < 1e-8
     out = torch.where(small | (half == 0.0), linear, out)
     u = torch.where(small, size / (c_ft + half), node + delta)
-    out, u = (torch.where(torch.isinf(size), size, v) for v in (out, u))
-    return torch.copysign(out, z), torch.copysign(u, z)
+    out, u, w = (torch.where(torch.isinf(size), size, v) for v in (out, u, w))
+    return torch.copysign(out, z), torch.copysign(u, z), w
 
 
 def _step(x, z, g, c_ft):
@@ -573,12 +577,22 @@ def _prox_derivative_z(x, g, c_ft):
     return 1.0 / (1.0 + 0.5 * g / torch.hypot(c_ft, x))
 
 
+def _prox_derivative_z_at(w, g, c_ft):
+    return 1.0 / (1.0 + 0.5 * g / w)
+
+
+def _prox_derivative_z_at_root(w, g, c_ft):
+    out = _prox_derivative_z_at(w, g, c_ft)
+    return out
+
+
 def prox_derivative_z(z, g, c_ft):
     """D prox / d z: 1/(1 + g q''(xhat)), between 0 and 1."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     solved = _solve(z.detach(), g.detach(), c_ft.detach())
     x = _attached(solved[0], z, g, c_ft)
     out = _prox_derivative_z(x, g, c_ft)
+    out = _pinned(_prox_derivative_z_at_root(solved[2], g.detach(), c_ft.detach()), out)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
 
@@ -597,19 +611,19 @@ def _prox_derivative_g(x, g, c_ft):
     return -(0.5 * torch.asinh(x / c_ft) / (1.0 + 0.5 * g / torch.hypot(c_ft, x)))
 
 
-def _prox_derivative_g_at_far(x, u, g, c_ft):
-    return -(u * torch.hypot(c_ft, x) / g)
+def _prox_derivative_g_at_far(u, w, g, c_ft):
+    return -(u * w / g)
 
 
-def _prox_derivative_g_at(x, u, g, c_ft):
-    return -(0.5 * u / (1.0 + 0.5 * g / torch.hypot(c_ft, x)))
+def _prox_derivative_g_at(u, w, g, c_ft):
+    return -(0.5 * u / (1.0 + 0.5 * g / w))
 
 
-def _prox_derivative_g_at_root(x, u, g, c_ft):
-    ratio = torch.abs(g / torch.hypot(c_ft, x)).detach()
+def _prox_derivative_g_at_root(u, w, g, c_ft):
+    ratio = torch.abs(g / w).detach()
     far = ratio > 1.0715086071862673e+301
-    out = _prox_derivative_g_at(*_keep(~(far), x, u, g, c_ft))
-    out = torch.where(far, _prox_derivative_g_at_far(*_keep(far, x, u, g, c_ft)), out)
+    out = _prox_derivative_g_at(*_keep(~(far), u, w, g, c_ft))
+    out = torch.where(far, _prox_derivative_g_at_far(*_keep(far, u, w, g, c_ft)), out)
     return out
 
 
@@ -625,7 +639,7 @@ def prox_derivative_g(z, g, c_ft):
     out = _prox_derivative_g(*_keep(~(large | far), x, g, c_ft))
     out = torch.where(large, _prox_derivative_g_large(*_keep(large, x, g, c_ft)), out)
     out = torch.where(far, _prox_derivative_g_far(*_keep(far, x, g, c_ft)), out)
-    out = _pinned(_prox_derivative_g_at_root(*solved, g.detach(), c_ft.detach()), out)
+    out = _pinned(_prox_derivative_g_at_root(solved[1], solved[2], g.detach(), c_ft.detach()), out)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
 
@@ -635,12 +649,30 @@ def _prox_derivative_c_ft(x, g, c_ft):
     return x / t1 / (2.0 * c_ft / g + c_ft / t1)
 
 
+def _prox_derivative_c_ft_at_far(x, g, c_ft):
+    t1 = torch.hypot(c_ft, x)
+    return x / t1 / (2.0 * c_ft / g + c_ft / t1)
+
+
+def _prox_derivative_c_ft_at(x, g, c_ft):
+    return x / c_ft / (1.0 + 2.0 * torch.hypot(c_ft, x) / g)
+
+
+def _prox_derivative_c_ft_at_root(x, g, c_ft):
+    ratio = torch.abs(_maximum(torch.abs(x / c_ft), 2.0 * torch.hypot(c_ft, x) / g)).detach()
+    far = ratio > 1.0715086071862673e+301
+    out = _prox_derivative_c_ft_at(*_keep(~(far), x, g, c_ft))
+    out = torch.where(far, _prox_derivative_c_ft_at_far(*_keep(far, x, g, c_ft)), out)
+    return out
+
+
 def prox_derivative_c_ft(z, g, c_ft):
     """D prox / d c_ft: (g/2) (xhat/c_ft) / (sqrt(c_ft^2 + xhat^2) + g/2)."""
     (z, g, c_ft,), dtype = _prepare(("z", "g", "c_ft",), z, g, c_ft)
     solved = _solve(z.detach(), g.detach(), c_ft.detach())
     x = _attached(solved[0], z, g, c_ft)
     out = _prox_derivative_c_ft(x, g, c_ft)
+    out = _pinned(_prox_derivative_c_ft_at_root(solved[0], g.detach(), c_ft.detach()), out)
     out = torch.where((c_ft > 0) & (g >= 0), out, torch.nan)
     return out.to(dtype)
 
