@@ -5,7 +5,7 @@ min_x (x - z)^2/(2 g) + q(x) = (g/8) asinh(xhat/c_ft)^2 + q(xhat).
 Formula:   c_ft*(-sqrt(1 + x**2/c_ft**2) + 1 + x*asinh(x/c_ft)/c_ft)/2 + g*asinh(x/c_ft)**2/8
 Computed:  see envelope of the solver (numerics/kernels/_prox.py)
 Source:    derivations.scalar_channel, result moreau_envelope
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 3.0 ulp over
+Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 2.8 ulp over
            89391 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """

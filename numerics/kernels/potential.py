@@ -5,7 +5,7 @@ q(beta) = (c/2) [1 - sqrt(1 + (beta/c)^2) + (beta/c) asinh(beta/c)] with c = c_f
 Formula:   c_ft*(beta*asinh(beta/c_ft)/c_ft - sqrt(beta**2/c_ft**2 + 1) + 1)/2
 Computed:  beta*ShortCore(beta/(2*c_ft))/2
 Source:    derivations.implicit_bias, result potential
-Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 2.8 ulp over
+Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 3.0 ulp over
            92686 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """

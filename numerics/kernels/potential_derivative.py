@@ -5,7 +5,7 @@ q'(beta) = asinh(beta/c_ft) / 2.
 Formula:   asinh(beta/c_ft)/2
 Computed:  AsinhRatio(beta/c_ft)/2
 Source:    derivations.implicit_bias, result potential_derivative
-Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 1.4 ulp over
+Accuracy:  error <= 3 ulp in float64 and float32 wherever the true result is normal; largest measured 2.1 ulp over
            96856 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """

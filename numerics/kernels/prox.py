@@ -5,7 +5,7 @@ xhat = argmin (x - z)^2/(2 g) + q(x), the root of x + (g/2) asinh(x/c_ft) = z; g
 Formula:   x
 Computed:  see solve of the solver (numerics/kernels/_prox.py)
 Source:    derivations.scalar_channel, result stationarity
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 1.8 ulp over
+Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 2.2 ulp over
            96355 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """

@@ -5,7 +5,7 @@
 Formula:   1/(1 + g/(2*c_ft*sqrt(1 + x**2/c_ft**2)))
 Computed:  1/(g/(2*hypot(c_ft, x)) + 1)
 Source:    derivations.scalar_channel, result stationarity
-Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 2.8 ulp over
+Accuracy:  error <= 4 ulp in float64 and float32 wherever the true result is normal; largest measured 3.2 ulp over
            95702 seeded and adversarial points
 Generator: numerics.codegen 1, backend numpy
 """
