@@ -16,8 +16,8 @@ env:             ## create .venv and install, if needed
 demo: env        ## derive, predict, simulate, compare: figures and report.md in a new folder
 	$(BIN)/ptft demo $(ARGS)
 
-test: env        ## the unit tests (a few minutes)
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+test: env        ## the unit tests, on every core (a few minutes); ARGS=-n0 for one
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 slow: env        ## the tests that take minutes each
 	$(BIN)/python -m pytest -m slow $(ARGS)

@@ -174,9 +174,9 @@ _MATRIX = np.zeros({shape})
 {entries}
 
 
-def columns(u, weight):
-    """The monomials at the nodes times quadrature weight and normalisation, shape (monomials, *nodes)."""
-    S, C = np.sinh(u), np.cosh(u)
+def columns(u, S, weight):
+    """The monomials at nodes u, S = sinh u, times quadrature weight and normalisation: shape (monomials, *nodes)."""
+    C = np.cosh(u)
     out = np.empty(({len(monomials)}, *u.shape))
     out[{half}:] = {NUMPY.constant(constant)} * weight
 {columns}

@@ -35,16 +35,16 @@ def stages(program: Program, name) -> list[Stage]:
 
     name: gives a value's index the text by which a later stage reads it (arguments are read by their own name).
     """
-    depth = _depths(program)
+    depth, read = _depths(program), _read(program)
     last = max([depth[o] + _is_call(program, o) for o in program.outputs], default=0)
-    at = _latest(program, depth, last)
+    at = _latest(program, depth, last, read)
     found = []
     for level in range(last + 1):
-        mine = [i for i, v in enumerate(program.values) if at[i] == level and not _is_free(v)]
+        mine = [i for i, v in enumerate(program.values) if at[i] == level and read[i] and not _is_free(v)]
         calls = tuple(i for i in mine if _is_call(program, i))
         plain = [i for i in mine if i not in calls]
         needed = {o for call in calls for o in program.values[call].operands}
-        later = [v for i, v in enumerate(program.values) if at[i] > level]
+        later = [v for i, v in enumerate(program.values) if at[i] > level and read[i]]
         needed |= {*program.outputs, *(o for value in later for o in value.operands)}
         stored = tuple(i for i in plain if i in needed)
         outputs = program.outputs if level == last else stored
@@ -60,6 +60,15 @@ def _is_free(value) -> bool:
     return value.kind in ("argument", "constant")
 
 
+def _read(program: Program) -> list[bool]:
+    """Whether a result needs a value."""
+    read = [index in program.outputs for index in range(len(program.values))]
+    for index in reversed(range(len(program.values))):
+        for operand in program.values[index].operands if read[index] else ():
+            read[operand] = True
+    return read
+
+
 def _depths(program: Program) -> list[int]:
     """How many calls lie one after another before each value: the stage in which it can be computed first."""
     depth: list[int] = []
@@ -68,13 +77,13 @@ def _depths(program: Program) -> list[int]:
     return depth
 
 
-def _latest(program: Program, depth: list[int], last: int) -> list[int]:
+def _latest(program: Program, depth: list[int], last: int, read: list[bool]) -> list[int]:
     """The stage of each value: as late as its readers allow, so that little has to wait; calls as early as they can."""
     at = [last] * len(program.values)
     for index in reversed(range(len(program.values))):
         if _is_call(program, index):
             at[index] = depth[index]
-        for operand in program.values[index].operands:
+        for operand in program.values[index].operands if read[index] else ():
             at[operand] = min(at[operand], at[index])
     return at
 

@@ -37,9 +37,9 @@ _MATRIX[11, 15] = 1.0
 _MATRIX[11, 18] = 1.0
 
 
-def columns(u, weight):
-    """The monomials at the nodes times quadrature weight and normalisation, shape (monomials, *nodes)."""
-    S, C = np.sinh(u), np.cosh(u)
+def columns(u, S, weight):
+    """The monomials at nodes u, S = sinh u, times quadrature weight and normalisation: shape (monomials, *nodes)."""
+    C = np.cosh(u)
     out = np.empty((8, *u.shape))
     out[4:] = 0.3989422804014327 * weight
     out[5] *= u * u

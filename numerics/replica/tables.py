@@ -45,7 +45,8 @@ def _table(share: float, size: int) -> tuple[np.ndarray, np.ndarray]:
     u = h * np.arange(size)
     weight = np.full(size, 2.0 * h)
     weight[0] = h
-    return np.stack([np.sinh(u), u]) * np.sqrt(0.5), np.ascontiguousarray(columns(u, weight).T)
+    sinh = np.sinh(u)
+    return np.stack([sinh, u]) * np.sqrt(0.5), np.ascontiguousarray(columns(u, sinh, weight).T)
 
 
 def covered(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -103,13 +104,14 @@ def _own_steps(p, q, share) -> np.ndarray:
     h = np.minimum(_COARSEST, _GAUSSIAN / (p + q))
     h *= share
     u = h[:, None] * np.arange(int(_FEW / share))
-    density = p[:, None] * np.sinh(u)
+    sinh = np.sinh(u)
+    density = p[:, None] * sinh
     density += q[:, None] * u
     density *= density
     density *= -0.5
     np.exp(density, out=density)
     density[:, 0] *= 0.5
-    sums = np.einsum("mrn,rn->mr", columns(u, 2.0), density)
+    sums = np.einsum("mrn,rn->mr", columns(u, sinh, 2.0), density)
     sums *= h
     return sums
 

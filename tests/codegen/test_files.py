@@ -63,6 +63,7 @@ def generators():
         process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_hash_seed_gives_the_same_text(seed, generators):
     """0 turns the randomisation of hashes off; the others are two different orders of every set."""
