@@ -67,6 +67,8 @@ static inline double ptft_upper(double x)
     return x;
 }"""
 HELPERS["ptft_known"] = "static inline double ptft_known(double a, double b) { return a == a ? a : b; }"
+COMPILE = """Compile with -std=c99 -O3 -fno-math-errno -fno-trapping-math: the loops over arrays are then vectorised, and
+no result depends on the -O and -f options."""
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main errno "
@@ -209,7 +211,8 @@ def print_source(functions: list[str], comment: str, header: str = "ptft_kernels
     """The source file with these functions."""
     body = "\n\n".join(functions)
     helpers = [text for helper, text in HELPERS.items() if re.search(rf"\b{helper}\b", body)]
-    lines = "\n".join(f" * {line}".rstrip() for line in comment.strip().splitlines())
+    comment = f"{comment.strip()}\n\n{COMPILE}"
+    lines = "\n".join(f" * {line}".rstrip() for line in comment.splitlines())
     bits = "#include <stdint.h>\n#include <string.h>\n" if "ptft_upper(" in body else ""
     include = f'#include <math.h>\n#include <stddef.h>\n{bits}\n#include "{header}"'
     return "\n\n".join([f"/*\n{lines}\n */\n{include}", *helpers, body]) + "\n"

@@ -149,6 +149,16 @@ def test_arrays_have_the_bits_of_one_value_whatever_stands_beside(library, name)
         assert np.array_equal(out, expected[first : first + size], equal_nan=True)
 
 
+def test_no_result_depends_on_the_options_of_the_compiler(library, tmp_path):
+    plain = ctypes.CDLL(str(build(source(ON_C, "c"), c_header(ON_C), tmp_path, ("-std=c99", "-O0", "-fPIC", "-shared"))))
+    for name in ON_C:
+        columns = seeded(tuple(FORMULAS[name].arguments.values()), 1000, 6).T.copy()
+        results = np.empty((2, columns.shape[1]))
+        for out, compiled in zip(results, (library, plain), strict=True):
+            loop_and_value(compiled, name)[0](columns, out)
+        assert np.array_equal(*results, equal_nan=True), name
+
+
 @pytest.mark.parametrize("name", ON_C)
 def test_a_result_may_be_written_over_an_argument(library, name):
     loop, _ = loop_and_value(library, name)
