@@ -67,8 +67,8 @@ static inline double ptft_upper(double x)
     return x;
 }"""
 HELPERS["ptft_known"] = "static inline double ptft_known(double a, double b) { return a == a ? a : b; }"
-COMPILE = """Compile with -std=c99 -O3 -fno-math-errno -fno-trapping-math: the loops over arrays are then vectorised, and
-no result depends on the -O and -f options."""
+COMPILE = """Compile with -std=c99 -O3 -fno-math-errno -fno-trapping-math: the loops over arrays are then vectorised,
+and no result depends on the -O and -f options."""
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main errno "

@@ -150,7 +150,8 @@ def test_arrays_have_the_bits_of_one_value_whatever_stands_beside(library, name)
 
 
 def test_no_result_depends_on_the_options_of_the_compiler(library, tmp_path):
-    plain = ctypes.CDLL(str(build(source(ON_C, "c"), c_header(ON_C), tmp_path, ("-std=c99", "-O0", "-fPIC", "-shared"))))
+    flags = ("-std=c99", "-O0", "-fPIC", "-shared")
+    plain = ctypes.CDLL(str(build(source(ON_C, "c"), c_header(ON_C), tmp_path, flags)))
     for name in ON_C:
         columns = seeded(tuple(FORMULAS[name].arguments.values()), 1000, 6).T.copy()
         results = np.empty((2, columns.shape[1]))
