@@ -72,12 +72,14 @@ and no result depends on the -O and -f options."""
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main errno "
-    "y0 y1 yn j0 j1 jn gamma lgamma tgamma fabs pow atan2 hypot fmin copysign isinf size_t n out i"
+    "y0 y1 yn j0 j1 jn gamma lgamma tgamma fabs pow atan2 hypot fmin copysign isinf size_t n m out i"
 )
 #: What an argument must not be called: words of the language, and names that the source uses.
 KEYWORDS = frozenset([*_WORDS.split(), *_ONE.split()])
 #: Macros of the headers, and the printer's own names.
-TAKEN = re.compile(r"NAN|NULL|INFINITY|HUGE_VAL\w*|(M|FP|MATH)_\w+|ptft_\w+|\w+_(values?|far|near)")
+TAKEN = re.compile(
+    r"NAN|NULL|INFINITY|HUGE_VAL\w*|(M|FP|MATH|PTFT|ptft)_\w+|\w+_(values?|far|near)|(s|result|extra)\d+"
+)
 
 
 def _names(trace: Trace) -> dict:

@@ -58,9 +58,10 @@ def print_loop(
             body.append(f"{_EACH} {name(call)} = {dialect.calls[value.kind].format(*operands)};")
             kept.append(f"s{call}")
     body += [f"{_EACH} {repair}" for repair in repairs]
-    for target, buffer in zip(targets, buffers, strict=False):
-        value = f"{guard} ? NAN : {buffer}[i]" if guard else f"{buffer}[i]"
-        body.append(f"{_EACH} {target}[i] = {value};")
+    results = buffers[: len(targets)]
+    if guard:  # before anything is written, perhaps over an argument
+        body += [f"{_EACH} {buffer}[i] = {guard} ? NAN : {buffer}[i];" for buffer in results]
+    body += [f"{_EACH} {target}[i] = {buffer}[i];" for target, buffer in zip(targets, results, strict=True)]
     body += [f"{pointer} += m;" for pointer in (*arguments, *targets)] + ["n -= m;"]
     declared = "double " + ", ".join(f"{buffer}[{BLOCK}]" for buffer in kept) + ";"
     lines = [declared, "while (n > 0) {", *(f"    {line}" for line in body), "}"]

@@ -109,9 +109,10 @@ def test_what_the_compiler_refuses_is_reported(tmp_path):
 
 
 def test_a_person_can_use_c_keywords_and_library_names():
-    symbols = sp.symbols("double gamma y1 n i")
-    held = generate(sp.Add(*[s * (k + 1) for k, s in enumerate(symbols)]), list(symbols), "c", name="weights")
-    assert held(1.0, 1.0, 1.0, 1.0, 1.0) == 15
+    symbols = sp.symbols("double gamma y1 n i m s4 result0 extra0 t1 PTFT_BLOCK")
+    weighted = sp.Add(*[s * (k + 1) for k, s in enumerate(symbols)])
+    held = generate(sp.exp(sp.sin(weighted)) + weighted, list(symbols), "c", name="weights")
+    assert held(*[1.0] * 11) == pytest.approx(66 + np.exp(np.sin(66)), rel=1e-15, abs=0)
     x = sp.Symbol("x", real=True)
     both = generate(
         sp.Piecewise((sp.sign(x) * sp.Abs(x) ** sp.Rational(3, 2), x < 2), (sp.Max(x, 3), True)), [x], "c", name="both"

@@ -277,3 +277,32 @@ def test_an_exported_module_needs_nothing_of_this_project(tmp_path, backend):
     true = by_hand("channel_moments", (0.1, 0.2, 0.0, 0.5, 1.0, 0.3, 0.4))
     assert [float(word) for word in first.split()] == pytest.approx([float(t) for t in true], rel=1e-13, abs=0)
     assert float(second) == pytest.approx(0.53499548264371747, rel=1e-15, abs=0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", several())
+def test_c_arrays_have_the_bits_of_one_value_also_over_arguments(name, tmp_path):
+    """300 elements, a scale out of the domain among them; then with the results written over the first arguments."""
+    library = ctypes.CDLL(str(build(source([name], "c"), c_header([name]), tmp_path)))
+    names, count = tuple(FORMULAS[name].arguments.values()), len(FORMULAS[name].outputs)
+    columns = typical(names, 300).T.copy()
+    scale = names.index(FORMULAS[name].positive[0])
+    columns[scale, [5, 200]] = -1.0, 0.0
+    one, loop = getattr(library, f"ptft_{name}"), getattr(library, f"ptft_{name}_array")
+    pointer = ctypes.POINTER(ctypes.c_double)
+    one.argtypes, one.restype = [ctypes.c_double] * len(names) + [pointer] * count, None
+    loop.argtypes, loop.restype = [ctypes.c_size_t] + [pointer] * (len(names) + count), None
+    expected = np.empty((count, 300))
+    for i, point in enumerate(columns.T.tolist()):
+        values = [ctypes.c_double() for _ in range(count)]
+        one(*point, *map(ctypes.byref, values))
+        expected[:, i] = [value.value for value in values]
+    assert np.isnan(expected[:, [5, 200]]).all()
+    out = np.empty((count, 300))
+    loop(300, *(row.ctypes.data_as(pointer) for row in (*columns, *out)))
+    assert np.array_equal(out, expected, equal_nan=True)
+    if count <= len(names):
+        over = [scale, *(i for i in range(len(names)) if i != scale)][:count]
+        given = [columns[i] for i in range(len(names))]
+        loop(300, *(row.ctypes.data_as(pointer) for row in (*given, *(given[i] for i in over))))
+        assert np.array_equal([given[i] for i in over], expected, equal_nan=True)
