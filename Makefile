@@ -17,7 +17,7 @@ demo: env        ## derive, predict, simulate, compare: figures and report.md in
 	$(BIN)/ptft demo $(ARGS)
 
 test: env        ## the unit tests, on every core (a few minutes); ARGS=-n0 for one
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 8 --dist loadfile $(ARGS)
 
 slow: env        ## the tests that take minutes each
 	$(BIN)/python -m pytest -m slow $(ARGS)
