@@ -15,6 +15,7 @@ __all__ = ["VERSION", "header"]
 
 #: Raised when the generated text changes for a reason other than a row of the registry.
 VERSION = "1"
+_AT_THE_ROOT = {"x": "x = xhat", "u": "u = asinh(xhat/c_ft)", "w": "w = c_ft cosh(u)"}
 
 
 def header(row: Formula, trace: Trace, backend: str) -> str:
@@ -42,11 +43,14 @@ def header(row: Formula, trace: Trace, backend: str) -> str:
 
 
 def _computed(row: Formula, trace: Trace, backend: str) -> str:
-    if backend != "numpy":
+    if backend == "mpmath":
         return sp.sstr(trace.expression)
-    if row.name in OF_THE_SOLVER:
+    if backend == "numpy" and row.name in OF_THE_SOLVER:
         return f"see {OF_THE_SOLVER[row.name]} of the solver (numerics/kernels/_prox.py)"
-    return sp.sstr((trace.array_form or trace.stages[-1]).expression)
+    form = trace.at_root or trace
+    array = form.array_form if backend == "numpy" else None
+    known = ", ".join(_AT_THE_ROOT[name] for name in form.arguments.values() if trace.at_root and name in _AT_THE_ROOT)
+    return sp.sstr((array or form.stages[-1]).expression) + (f" with the solver's {known}" if known else "")
 
 
 def _results(row: Formula) -> str:

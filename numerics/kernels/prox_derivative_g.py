@@ -3,7 +3,7 @@
 -q'(xhat)/(1 + g q''(xhat)).
 
 Formula:   -asinh(x/c_ft)/(2*(1 + g/(2*c_ft*sqrt(1 + x**2/c_ft**2))))
-Computed:  -AsinhRatio(x/c_ft)/(2*(g/(2*hypot(c_ft, x)) + 1))
+Computed:  -u/(2*(g/(2*w) + 1)) with the solver's u = asinh(xhat/c_ft), w = c_ft cosh(u)
 Source:    derivations.scalar_channel, result stationarity
 Accuracy:  error <= 4.5 ulp in float64 and float32 wherever the true result is normal; largest measured 3.6 ulp over
            90079 seeded and adversarial points
