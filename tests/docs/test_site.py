@@ -1,6 +1,7 @@
 """The whole site: it builds without a warning, its links hold, and a browser shows formulas without a network."""
 
 import html
+import os
 import re
 import shutil
 import subprocess
@@ -24,7 +25,12 @@ browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on t
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site, built without executing notebooks (outputs that are there and fresh are shown)."""
+    """The site, built without executing notebooks (outputs that are there and fresh are shown).
+
+    PTFT_SITE names one that `make docs` has just built.
+    """
+    if "PTFT_SITE" in os.environ:
+        return Path(os.environ["PTFT_SITE"]).resolve(strict=True)
     out = tmp_path_factory.mktemp("docs") / "site"
     command = [sys.executable, ROOT / "docs" / "sphinx" / "build.py", "--no-notebooks", "--out", out]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280)
