@@ -118,8 +118,8 @@ def state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
     from derivations.symbols import c_ft, u
 
     up = Rounded(sp.exp(u))
-    half, down = Rounded(c_ft / 2), Rounded(1 / up)
-    return _in_forms((half * Rounded(up - down), half * Rounded(up + down)))
+    down = Rounded(1 / up)
+    return _in_forms((c_ft * Rounded(Rounded(up - down) / 2), c_ft * Rounded(Rounded(up + down) / 2)))
 
 
 def wide_state() -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:

@@ -24,6 +24,7 @@ from numerics.codegen.text import decimal
 
 __all__ = ["Stage", "Trace", "compile_expression", "compile_formula"]
 
+
 @dataclass(frozen=True)
 class Stage:
     """One pass: its name, why it is there, and the expression after it."""

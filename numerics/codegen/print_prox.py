@@ -199,7 +199,7 @@ def at_root(z, g, c_ft, wanted):
         w = _bend(delta, slope, position)
         w += position * delta
         w += slope
-        found["w"] = patch(w, np.isinf(size), lambda x: x, size)
+        found["w"] = patch(w, np.isinf(np.maximum(size, c_ft)), np.maximum, size, c_ft)
     if "x" in wanted:
         found["x"] = _position(z, g, c_ft, root)
     if "u" in wanted:

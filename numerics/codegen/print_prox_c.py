@@ -95,9 +95,7 @@ def _envelope(signature: str) -> str:
     return text
 
 
-C_SOLVER = """static inline double ptft_minimum(double a, double b) { return a < b ? a : b; }
-
-/* log(y) for y >= 1, too large by at most 3e-5: a polynomial about 3/2 between powers of two */
+C_SOLVER = """/* log(y) for y >= 1, too large by at most 3e-5: a polynomial about 3/2 between powers of two */
 static inline double ptft_coarse_log(double y)
 {
     uint64_t bits, power;
@@ -148,11 +146,11 @@ static inline double ptft_rest(double size, double half, double u, double positi
 /* what u falls short by: position (cosh(delta) - 1) + slope sinh(delta) + (g/2) delta = rest */
 static inline double ptft_delta(double rest, double half, double position, double slope)
 {
-    const double along = 1.0 / (slope + half);
-    double delta = rest * along;
+    const double along = slope + half;
+    double delta = rest / along;
     for (int step = 0; step < 2; ++step) {
         const double square = delta * delta;
-        delta = (rest - position * (0.5 * square) - slope * (delta * square / 6.0)) * along;
+        delta = (rest - position * (0.5 * square) - slope * (delta * square / 6.0)) / along;
     }
     return delta;
 }
@@ -162,11 +160,11 @@ static double ptft_newton(double size, double g, double c_ft, double *position, 
                           double *delta)
 {
     const double half = 0.5 * g;
-    double u = ptft_minimum(2.0 * potential_derivative_value(size, c_ft), size / (c_ft + half));
+    double u = ptft_min(2.0 * potential_derivative_value(size, c_ft), size / (c_ft + half));
     for (int step = 0; step < 12; ++step) {
         ptft_state(u, c_ft, position, slope);
-        const double along = 1.0 / (*slope + half), newton = (*position + half * u - size) * along;
-        const double move = newton / (1.0 - 0.5 * newton * (*position * along)); /* Halley's step, from above */
+        const double along = *slope + half, newton = (*position + half * u - size) / along;
+        const double move = newton / (1.0 - 0.5 * newton * (*position / along)); /* Halley's step, from above */
         u -= move;
         if (!(fabs(move) > 0.08)) break; /* what it leaves is below a sixth of its cube */
     }
@@ -189,7 +187,7 @@ static void ptft_nodes(size_t m, const double *z, const double *g, const double 
     double move[PTFT_BLOCK];
     for (size_t i = 0; i < m; ++i) {
         const double size = fabs(z[i]), ratio = size / c_ft[i];
-        u[i] = ptft_minimum(ptft_coarse_log(ratio + sqrt(1.0 + ratio * ratio)), size / (c_ft[i] + 0.5 * g[i]));
+        u[i] = ptft_min(ptft_coarse_log(ratio + sqrt(1.0 + ratio * ratio)), size / (c_ft[i] + 0.5 * g[i]));
         move[i] = 1.0;
     }
     for (int step = 0; step < 12; ++step) {
@@ -218,7 +216,7 @@ static void ptft_nodes(size_t m, const double *z, const double *g, const double 
         delta[i] = ptft_delta(rest[i], half, position[i], slope[i]);
     }
     for (size_t i = 0; i < m; ++i) {
-        const double size = fabs(z[i]), most = 1e-4 * ptft_minimum(u[i], 1.0);
+        const double size = fabs(z[i]), most = 1e-4 * ptft_min(u[i], 1.0);
         if (size < 1e150 * c_ft[i] && fabs(delta[i]) <= most) continue;
         u[i] = ptft_newton(size, g[i], c_ft[i], position + i, slope + i, rest + i, delta + i);
         e[i] = NAN;
@@ -246,7 +244,8 @@ static inline void ptft_roots(size_t m, const double *z, const double *g, const 
             u[i] = size / total;
         }
         if (g[i] == 0) x[i] = size;
-        if (isinf(size)) x[i] = u[i] = w[i] = size;
+        if (isinf(size)) x[i] = u[i] = size;
+        if (isinf(size) || isinf(c_ft[i])) w[i] = INFINITY;
         x[i] = copysign(x[i], z[i]);
         u[i] = copysign(u[i], z[i]);
     }

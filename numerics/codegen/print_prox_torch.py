@@ -102,7 +102,9 @@ def _solve(z, g, c_ft):
     small = node < 1e-8
     out = torch.where(small | (half == 0.0), linear, out)
     u = torch.where(small, size / (c_ft + half), node + delta)
-    out, u, w = (torch.where(torch.isinf(size), size, v) for v in (out, u, w))
+    out, u = (torch.where(torch.isinf(size), size, v) for v in (out, u))
+    larger = torch.maximum(size, c_ft)
+    w = torch.where(torch.isinf(larger), larger, w)
     return torch.copysign(out, z), torch.copysign(u, z), w
 
 

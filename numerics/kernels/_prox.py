@@ -20,14 +20,15 @@ HALF, ONE, SIXTH = constant(0.5), constant(1.0), constant(1.0 / 6.0)
 
 def _state(u, c_ft):
     """(c_ft sinh(u), c_ft cosh(u)) for u < 700, the first good to 1e-16 c_ft where u is small."""
-    t1 = 0.5 * c_ft
-    t2 = np.exp(u)
-    t3 = 1.0 / t2
-    t4 = t2 - t3
-    t4 *= t1
-    t2 += t3
-    t1 *= t2
-    return t4, t1
+    t1 = np.exp(u)
+    t2 = 1.0 / t1
+    t3 = t1 - t2
+    t3 *= 0.5
+    t3 *= c_ft
+    t1 += t2
+    t1 *= 0.5
+    t1 *= c_ft
+    return t3, t1
 
 
 def _wide_state(u, c_ft):
@@ -182,7 +183,7 @@ def at_root(z, g, c_ft, wanted):
         w = _bend(delta, slope, position)
         w += position * delta
         w += slope
-        found["w"] = patch(w, np.isinf(size), lambda x: x, size)
+        found["w"] = patch(w, np.isinf(np.maximum(size, c_ft)), np.maximum, size, c_ft)
     if "x" in wanted:
         found["x"] = _position(z, g, c_ft, root)
     if "u" in wanted:

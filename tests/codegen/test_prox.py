@@ -151,3 +151,27 @@ def test_shapes_and_dtypes():
 def test_where_an_intermediate_value_leaves_the_range(name, at, backend):
     true = kernel(name, "mpmath")(*at)
     assert abs(float(kernel(name, backend)(*at)) - true) <= 4 * np.spacing(abs(float(true)))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "c"])
+def test_without_a_penalty_the_derivative_in_z_is_one(backend):
+    """c_ft = inf makes q vanish, g = 0 takes it away; a scale may be subnormal."""
+    z = np.array([0.0, -1e-9, 2.0, 1e300])
+    for g, c in ((1.0, np.inf), (0.0, np.inf), (0.0, 0.3), (0.0, 1e-300)):
+        assert np.asarray(kernel("prox_derivative_z", backend)(z, g, c)).tolist() == [1.0] * 4
+    assert float(kernel("prox_derivative_z", backend)(0.0, 0.0, 1e-310)) == 1.0
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "c"])
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("prox", (1e-300, 1e-310, 5e-324)),  # c_ft/2 is zero
+        ("prox_derivative_z", (0.0, 1e-310, 1e-310)),  # 1/c_ft is infinite
+        ("moreau_envelope", (1e-300, 5e-324, 5e-324)),
+    ],
+)
+def test_a_subnormal_scale_costs_digits_but_not_the_value(name, at, backend):
+    """Outside the documented range, where the numbers themselves have few digits."""
+    true = kernel(name, "mpmath")(*at)
+    assert float(kernel(name, backend)(*at)) == pytest.approx(float(true), rel=1e-12, abs=0)
