@@ -38,6 +38,16 @@ def expression(name: str) -> sp.Expr:
     }[name]
 
 
+def _same(form: sp.Expr, meant: sp.Expr, what: str) -> None:
+    """ArithmeticError unless both are equal to 50 digits at some positive points."""
+    symbols = sorted(form.free_symbols | meant.free_symbols, key=sp.default_sort_key)
+    for number in range(1, 9):
+        at = {symbol: sp.Rational(2 * place + number, 3 + place) for place, symbol in enumerate(symbols)}
+        mine, true = (defined(e).subs(at).evalf(60) for e in (form, meant))
+        if not abs(mine - true) <= abs(true) * sp.Float(10) ** -50:
+            raise ArithmeticError(f"{what} is not what it is made from at {at}: {mine}, {true}")
+
+
 def at_root(name: str) -> tuple[sp.Expr, dict[sp.Symbol, str]] | None:
     """The derivative `name` in terms of x = xhat, u = asinh(x/c_ft) and w = c_ft cosh(u), and its arguments' names.
 
@@ -55,6 +65,7 @@ def at_root(name: str) -> tuple[sp.Expr, dict[sp.Symbol, str]] | None:
         form = rewrite(expression(name).subs(sp.asinh(x / c_ft), u), ROOTS).xreplace({h: ROOT_SLOPE})
     else:
         return None
+    _same(form.subs({u: sp.asinh(x / c_ft), ROOT_SLOPE: h}), expression(name), f"{name} at the root")
     used = [symbol for symbol in (x, u, ROOT_SLOPE) if form.has(symbol)]
     return form, {symbol: symbol.name for symbol in (*used, g, c_ft)}
 
@@ -84,13 +95,9 @@ def conjugate() -> tuple[sp.Expr, dict[sp.Symbol, str]]:
     rest = sp.Symbol("rest", real=True)
     form = Rounded(c_ft * sp.sinh(u / 2)) * sp.sinh(u / 2)
     z = channel_z(u).subs(start, 0) + rest
-    dual = u / 2 * (z - g * u / 4) - defined(form)
+    dual = u / 2 * (z - g * u / 4) - form
     exact = moreau_envelope_stable(u) + rest * u / 2
-    for number in range(1, 9):
-        at = {u: sp.Rational(number, 3), g: sp.Rational(5, number + 1), c_ft: sp.Rational(number, 7), rest: number - 4}
-        mine, true = (e.subs(at).evalf(60) for e in (dual, exact))
-        if abs(mine - true) > abs(true) * sp.Float(10) ** -50:
-            raise ArithmeticError(f"the dual of the envelope differs from its derivation at {at}: {mine}, {true}")
+    _same(dual, exact, "the dual of the envelope")
     return form, {u: "u", c_ft: "c_ft"}
 
 
@@ -105,11 +112,7 @@ def _in_forms(forms) -> tuple[tuple[sp.Expr, sp.Expr], dict[sp.Symbol, str]]:
     position = channel.channel_z(u).subs(start, 0) - g * u / 2
     slope = channel.channel_jacobian(u) - g / 2
     for form, meant in zip(forms, (position, slope), strict=True):
-        for number in range(1, 5):
-            at = {u: sp.Rational(number, 3), c_ft: sp.Rational(number + 1, 7)}
-            mine, true = defined(form).subs(at).evalf(60), meant.subs(at).evalf(60)
-            if abs(mine - true) > abs(true) * sp.Float(10) ** -50:
-                raise ArithmeticError(f"a form of {meant} differs from it at {at}: {mine}, {true}")
+        _same(form, meant, f"a form of {meant}")
     return forms, {u: "u", c_ft: "c_ft"}
 
 

@@ -95,6 +95,11 @@ def _names(trace: Trace) -> dict:
     return renamed
 
 
+def _outside(arguments: dict, positive: tuple[str, ...], at: str = "") -> str:
+    """The condition under which an argument is outside its domain; empty where there is none."""
+    return " || ".join(f"{name}{at} <= 0" for symbol, name in arguments.items() if symbol.name in positive)
+
+
 def print_regions(name: str, trace: Trace, regions) -> list[str]:
     """`NAME_far(...)` and the like: the functions of regions with a form of their own."""
     arguments = _names(trace)
@@ -115,7 +120,7 @@ def print_value(name: str, trace: Trace, positive: tuple[str, ...] = ()) -> str:
     parts = print_regions(name, trace, trace.branches)
     ratio = [trace.regions[0].x] if trace.regions else []
     lines, (result, *size) = statements(lower((trace.expression, *ratio), arguments), C)
-    guard = " || ".join(f"{new} <= 0" for symbol, new in arguments.items() if symbol.name in positive)
+    guard = _outside(arguments, positive)
     if guard:
         lines.insert(0, f"if ({guard}) return NAN;")
     for region in trace.branches:
@@ -144,7 +149,7 @@ def _array_function(name: str, trace: Trace, positive: tuple[str, ...]) -> str:
     arguments = _names(trace)
     program, repairs = array_program(name, trace)
     signature = f"void ptft_{name}_array({_array_formal(arguments.values())})"
-    guard = " || ".join(f"{arguments[s]}[i] <= 0" for s in arguments if s.name in positive)
+    guard = _outside(arguments, positive, "[i]")
     return print_loop(signature, list(arguments.values()), program, ["out"], C, guard, repairs)
 
 
@@ -175,7 +180,7 @@ def print_several(name: str, trace: Trace, outputs: tuple[str, ...], positive: t
     program = lower(tuple(trace.expression), arguments, frozenset(arguments[s] for s in arguments if s.name in varying))
     lines, results = statements(program, C, targets)
     stored = [f"*{target} = {result};" for target, result in zip(targets, results, strict=True)]
-    guard = " || ".join(f"{new} <= 0" for symbol, new in arguments.items() if symbol.name in positive)
+    guard = _outside(arguments, positive)
     if guard:
         nothing = " = ".join(f"*{target}" for target in targets)
         stored.append(f"if ({guard}) {nothing} = NAN;")
@@ -185,12 +190,12 @@ def print_several(name: str, trace: Trace, outputs: tuple[str, ...], positive: t
     actual = ", ".join([*arguments.values(), *targets])
     varied = frozenset(f"{arguments[s]}[i]" for s in arguments if s.name in varying)
     program = lower(tuple(trace.expression), {s: f"{new}[i]" for s, new in arguments.items()}, varied)
-    inside = " || ".join(f"{arguments[s]}[i] <= 0" for s in arguments if s.name in positive)
     signature = f"void ptft_{name}_array({_array_formal(arguments.values(), targets)})"
+    outside = _outside(arguments, positive, "[i]")
     return "\n\n".join([
         _body(f"static inline void {name}_values({formal})", [*unused, *lines, *stored]),
         _body(f"void ptft_{name}({formal})", [f"{name}_values({actual});"]),
-        print_loop(signature, list(arguments.values()), program, list(targets), C, inside),
+        print_loop(signature, list(arguments.values()), program, list(targets), C, outside),
     ])  # fmt: skip
 
 

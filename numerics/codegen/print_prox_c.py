@@ -18,7 +18,7 @@ from numerics.codegen.passes import Trace
 from numerics.codegen.print_c import C, array_program, print_regions
 from numerics.codegen.print_c_loops import print_loop
 from numerics.codegen.program import lower
-from numerics.codegen.text import decimal, statements
+from numerics.codegen.text import decimal, filled, statements
 
 __all__ = ["print_c_function", "print_c_solver"]
 
@@ -44,10 +44,7 @@ def print_c_solver() -> str:
     ):
         lines, values = _lines(form, names, {"exp": exp} if exp else {}, at, indent)
         parts |= {f"@{mark}@": lines, f"@{mark}_POSITION@": values[0], f"@{mark}_SLOPE@": values[1]}
-    text = C_SOLVER
-    for mark, part in parts.items():
-        text = text.replace(mark, part)
-    return text
+    return filled(C_SOLVER, parts)
 
 
 def _lines(form, names: dict[sp.Symbol, str], calls: dict[str, str], at: str, indent: int) -> tuple[str, list[str]]:
@@ -89,10 +86,7 @@ def _envelope(signature: str) -> str:
     one, (single,) = _lines(*conjugate(), {"sinh": "ptft_sinh({0})"}, "", 4)
     parts = {"@SIGNATURE@": signature, "@ODD@": _series("square", odd_series(10))}
     parts |= {"@MANY@": many, "@DUAL@": value, "@ONE@": one, "@SINGLE@": single}
-    text = C_ENVELOPE
-    for mark, part in parts.items():
-        text = text.replace(mark, part)
-    return text
+    return filled(C_ENVELOPE, parts)
 
 
 C_SOLVER = """/* log(y) for y >= 1, too large by at most 3e-5: a polynomial about 3/2 between powers of two */

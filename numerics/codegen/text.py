@@ -16,7 +16,7 @@ import sympy as sp
 
 from numerics.codegen.program import Program, UnsupportedNode
 
-__all__ = ["Dialect", "decimal", "in_place_statements", "statements"]
+__all__ = ["Dialect", "decimal", "filled", "in_place_statements", "statements"]
 
 INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2)}
 CALL = 9  # binds tighter than any operator
@@ -45,6 +45,13 @@ def decimal(number: sp.Expr) -> str:
     if not math.isfinite(value):
         raise UnsupportedNode(f"no double is near the number {number.evalf(5)}")
     return repr(value)
+
+
+def filled(template: str, parts: dict[str, str]) -> str:
+    """The template with every mark replaced by its part."""
+    for mark, part in parts.items():
+        template = template.replace(mark, part)
+    return template
 
 
 def statements(

@@ -3,10 +3,12 @@
 import mpmath
 import numpy as np
 import pytest
+import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.codegen import kernel
+from numerics.codegen import implicit, kernel
+from numerics.codegen.rules import rewrite
 from numerics.kernels import (
     moreau_envelope,
     potential,
@@ -175,3 +177,17 @@ def test_a_subnormal_scale_costs_digits_but_not_the_value(name, at, backend):
     """Outside the documented range, where the numbers themselves have few digits."""
     true = kernel(name, "mpmath")(*at)
     assert float(kernel(name, backend)(*at)) == pytest.approx(float(true), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("name", ["prox_derivative_z", "prox_derivative_g", "prox_derivative_c_ft"])
+def test_a_wrong_form_at_the_root_is_refused(monkeypatch, name):
+    """The forms in x, u and w are compared at 50 digits with the derivative that they stand for."""
+    right = implicit.expression(name)
+    monkeypatch.setattr(implicit, "expression", lambda _: right * (1 + sp.Rational(1, 10**40)))
+    if name == "prox_derivative_c_ft":  # made from z itself
+        with pytest.raises(ArithmeticError, match="prox_derivative_c_ft at the root is not what it is made from"):
+            implicit.at_root(name)
+    monkeypatch.setattr(implicit, "expression", lambda _: right)
+    monkeypatch.setattr(implicit, "rewrite", lambda expr, rules: 2 * rewrite(expr, rules))
+    with pytest.raises(ArithmeticError, match=f"{name} at the root"):
+        implicit.at_root(name)
