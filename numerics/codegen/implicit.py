@@ -45,7 +45,7 @@ def _same(form: sp.Expr, meant: sp.Expr, what: str) -> None:
         at = {symbol: sp.Rational(2 * place + number, 3 + place) for place, symbol in enumerate(symbols)}
         mine, true = (defined(e).subs(at).evalf(60) for e in (form, meant))
         if not abs(mine - true) <= abs(true) * sp.Float(10) ** -50:
-            raise ArithmeticError(f"{what} is not what it is made from at {at}: {mine}, {true}")
+            raise ArithmeticError(f"{what} differs from what it is made from at {at}: {mine}, {true}")
 
 
 def at_root(name: str) -> tuple[sp.Expr, dict[sp.Symbol, str]] | None:
